@@ -6,7 +6,8 @@ MPI is initialised by expm() and its relatives and arithmetic="auto" alone, for 
 not done it. Calls of several threads come one after the other, each with all of Kokkos' threads, and without the GIL.
 
 A wrong argument raises ValueError or TypeError, a computation that fails RuntimeError, one without the memory for it
-MemoryError, and a matrix that is singular, or not positive definite, numpy.linalg.LinAlgError.
+MemoryError, and a matrix that is singular, or not positive definite, numpy.linalg.LinAlgError. One that is close to
+singular is warned of, by IllConditionedWarning.
 """
 
 import atexit as _atexit
@@ -19,14 +20,14 @@ from ._frechet import ExpmFrechetReport, expm_frechet
 from ._phi import PhiReport, phi, phi_multiply
 from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
-from ._solve import (FactorizationReport, LuReport, SolveReport, cho_solve, cholesky, inv, lu, lu_factor, lu_solve,
-                     slogdet, solve)
+from ._solve import (FactorizationReport, IllConditionedWarning, LuReport, SolveReport, cho_solve, cholesky, inv, lu,
+                     lu_factor, lu_solve, slogdet, solve)
 from ._tdse import TdseResult, TdseStep, tdse, verify
 
 __all__ = [
     "Communicator", "DistributedMatmulReport", "DistributedMatrix", "Duplicates", "EighBatchedReport", "EighReport",
     "ExpmFrechetReport", "ExpmMultiplyReport", "ExpmReport", "ExternalFaces", "ExternalFacesReport", "Faces",
-    "FactorizationReport", "LuReport", "MatmulReport", "PhiReport", "SearchReport", "SolveReport", "TdseResult",
+    "FactorizationReport", "IllConditionedWarning", "LuReport", "MatmulReport", "PhiReport", "SearchReport", "SolveReport", "TdseResult",
     "TdseStep", "cho_solve", "cholesky", "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_frechet",
     "expm_multiply", "external_faces", "info", "inv", "lu", "lu_factor", "lu_solve", "matmul", "phi", "phi_multiply",
     "release_memory", "slogdet", "solve", "start", "tdse", "transpose", "verify",

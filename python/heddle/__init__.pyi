@@ -57,7 +57,14 @@ class SolveReport:
     memory_bytes: float
     normwise_error: float
     componentwise_error: float
+    scaled_residual: float
+    condition: float
+    scaled_condition: float
+    ill_conditioned: bool
+    overflow: int
     error_bound: float
+
+class IllConditionedWarning(RuntimeWarning): ...
 
 @dataclass(frozen=True)
 class EighReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from dataclasses import dataclass
 
@@ -11,6 +12,11 @@ import numpy as np
 from . import _core
 from ._arrays import matrix, operands, result, square
 from ._distributed import DistributedMatrix, together
+
+
+class IllConditionedWarning(RuntimeWarning):
+    """A matrix is so close to singular that no digit of the result need be right, or an error bound that was asked for
+    could not be proven."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,17 @@ class SolveReport:
     """The largest |b - a x| / (|a| |x| + |b|) of a right-hand side, in infinity norms, from exact residuals."""
     componentwise_error: float
     """The largest |b - a x|_i / (|a| |x| + |b|)_i."""
+    scaled_residual: float
+    """High-Performance Linpack's: normwise_error over n times the unit roundoff, where x is not denormal."""
+    condition: float
+    """The condition number |a| |a^-1| in 1-norms, estimated from below; infinite beyond the range of float64."""
+    scaled_condition: float
+    """The same of a with rows and columns brought to one size by powers of two."""
+    ill_conditioned: bool
+    """Whether scaled_condition is above 1 / (n u), u the unit roundoff, and nothing shows that digits of x are right:
+    neither a finite error_bound nor, up to 1 / u, corrections by exact residuals."""
+    overflow: int
+    """0, or the first right-hand side, counted from 1, whose solution is beyond the range of its type."""
     error_bound: float
     """A proven bound of |x - a^-1 b| / |x|, where `certificate` asked for it; infinite where none could be proven."""
 
@@ -273,13 +290,16 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     refinements : int
         Corrections by exact residuals. One makes the backward error of each element small where the condition allows.
     certificate : bool
-        Whether a bound of the error of x is proven, which takes some four times the work; see full_output.
+        Whether a bound of the error of x is proven, which takes some four times the work; see full_output. Where none
+        can be, IllConditionedWarning is issued.
     block, group, progress
         As of lu_factor().
     full_output : bool
         Whether a SolveReport with backward errors is returned too (of a stack a list of them).
 
-    Raises numpy.linalg.LinAlgError where a is singular, or not positive definite.
+    Raises numpy.linalg.LinAlgError where a is singular, or not positive definite. Issues heddle.IllConditionedWarning
+    where the condition number of a, with its rows and columns brought to one size, is above 1 / (n u), u being the unit
+    roundoff, and RuntimeWarning where x is beyond the range of its type. Condition numbers take O(n^2) operations.
 
     Examples
     --------
@@ -298,7 +318,8 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
         together("solve", a, b, *(() if out is None else (out,)))
         x = DistributedMatrix.like(a, b.shape) if out is None else out
         report = _report(_core.distributed_solve(a._core, b._core, x._core, _METHODS[assume_a], equilibrate,
-                                                 refinements, full_output, certificate, options), _METHODS[assume_a])
+                                                 refinements, full_output, certificate, options), _METHODS[assume_a],
+                         certificate)
         return (x, report) if full_output else x
     kind, name, (a, b) = operands("solve", a, b)
     square("solve", a)
@@ -316,26 +337,47 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     for i in np.ndindex(*stack):
         entries = _core.solve(a[i], _columns(b[i]), _columns(out[i]), _METHODS[assume_a], equilibrate, refinements,
                               full_output, certificate, options)
-        reports.append(_report(entries, _METHODS[assume_a], i))
+        reports.append(_report(entries, _METHODS[assume_a], certificate, i))
     out = kind.finish(out) if given is None else out
     return (out, reports if stack else reports[0]) if full_output else out
 
 
-def _report(entries, positive, index=()):
-    """The report of a system, where it was solved."""
+def _report(entries, positive, certificate, index=()):
+    """The report of a system, where it was solved; what is to be known of the solution is warned of."""
     report = SolveReport(**{**entries, "factorization": LuReport(**entries["factorization"])})
     info = report.factorization.info
     if info:
         what = f"solve: the matrix{f' {index}' if index else ''} is "
         raise np.linalg.LinAlgError(what + (f"not positive definite: pivot {info} is not, counted from 1" if positive
                                             else f"singular: U({info}, {info}) is zero, counted from 1"))
+    of = f"solve: the matrix{f' {index}' if index else ''}"
+    if report.ill_conditioned:
+        _warn(IllConditionedWarning, of + _ill(report.scaled_condition))
+    elif certificate and math.isinf(report.error_bound):
+        _warn(IllConditionedWarning, f"{of} has condition {report.scaled_condition:.3g}: no bound of the error of x "
+                                     "could be proven")
+    if report.overflow:
+        _warn(RuntimeWarning, f"solve: column {report.overflow - 1} of x{f' {index}' if index else ''} overflows")
     return report
+
+
+def _ill(condition):
+    return f" is ill-conditioned, with condition {condition:.3g}: no digit of the result need be right"
+
+
+def _warn(category, text):
+    """A warning of the line that called the package."""
+    depth, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=depth)
 
 
 def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None):
     """The inverse of a square matrix, without refinement. Options are those of lu_factor().
 
-    Raises numpy.linalg.LinAlgError where a is singular.
+    Raises numpy.linalg.LinAlgError where a is singular, and issues heddle.IllConditionedWarning where its condition
+    number, with rows and columns brought to one size, is above 1 / (n u), u being the unit roundoff.
 
     Examples
     --------
@@ -350,9 +392,11 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
     square("inv", a)
     overwrite_a = overwrite_a and a is given
     out = result("inv", kind, a if overwrite_a else None, a.shape, name, a, "F")
-    info = _core.inverse(a, out, _options(arithmetic, block, group, progress))["info"]
-    if info:
+    found = _core.inverse(a, out, _options(arithmetic, block, group, progress))
+    if info := found["info"]:
         raise np.linalg.LinAlgError(f"inv: the matrix is singular: U({info}, {info}) is zero, counted from 1")
+    if found["ill_conditioned"]:
+        _warn(IllConditionedWarning, "inv: the matrix" + _ill(found["scaled_condition"]))
     return out if overwrite_a else kind.finish(out)
 
 
@@ -370,10 +414,7 @@ def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
     _, name, (a,) = operands("slogdet", a)
     matrix("slogdet", a)
     square("slogdet", a)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        factors, pivots = lu_factor(a, arithmetic=arithmetic, block=block, group=group, progress=progress)
-    real, imaginary, exponent = _core.determinant(factors, [int(p) for p in pivots])
+    real, imaginary, exponent = _core.determinant(a, _options(arithmetic, block, group, progress))
     mantissa = complex(real, imaginary) if name.startswith("complex") else real
     size = abs(mantissa)
     scalar = np.dtype(name).type

@@ -52,12 +52,16 @@ nb::dict cholesky_factor(const Input& a, const Output& out, const FactorOptions&
 
 nb::dict inverse_of(const Input& a, const Output& out, const FactorOptions& options) {
   Watch watch(options.progress);
-  const LuReport report = with_scalar(a, [&]<class T>() {
+  const InverseReport report = with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
       return in_place<T>(a, out, [&](const MatrixView<T>& A) { return inverse<T>(space(), A, options.taken(watch)); });
     });
   });
-  return lu_entries(report);
+  nb::dict entries;
+  entries["info"] = report.info;
+  entries["scaled_condition"] = report.scaled_condition;
+  entries["ill_conditioned"] = report.ill_conditioned;
+  return entries;
 }
 
 LuReport factors_of(const std::vector<Index>& pivots) {
@@ -110,14 +114,15 @@ nb::dict solve_system(const Input& a, const Input& b, const Output& out, bool po
   return solve_entries(report);
 }
 
-nb::tuple determinant_of(const Input& factors, const std::vector<Index>& pivots) {
-  return with_scalar(factors, [&]<class T>() {
-    const Determinant<T> found = run([&] {
-      const Operand<const T, 2> of(factors, "the factors");
+nb::tuple determinant_of(const Input& a, const FactorOptions& options) {
+  Watch watch(options.progress);
+  return with_scalar(a, [&]<class T>() {
+    const Determinant<T> found = run(watch, [&] {
+      const Operand<const T, 2> of(a, "a");
       const ColumnMajor<const T> columns(*of);
       // It only reads them.
-      const MatrixView<T> LU(const_cast<T*>((*columns).data()), (*columns).layout());
-      return determinant<T>(space(), LU, factors_of(pivots));
+      const MatrixView<T> A(const_cast<T*>((*columns).data()), (*columns).layout());
+      return determinant<T>(space(), A, options.taken(watch));
     });
     return nb::make_tuple(real_of<double>(found.mantissa), imaginary_of<double>(found.mantissa), found.exponent);
   });
@@ -137,7 +142,7 @@ void bind_solve(nb::module_& module) {
   module.def("solve", solve_system, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("positive"),
              nb::arg("equilibrate"), nb::arg("refinements"), nb::arg("measure"), nb::arg("certificate"),
              nb::arg("options"));
-  module.def("determinant", determinant_of, nb::arg("factors"), nb::arg("pivots"));
+  module.def("determinant", determinant_of, nb::arg("a"), nb::arg("options"));
 }
 
 }  // namespace heddle::python

@@ -62,6 +62,11 @@ struct FactorOptions {
   entries["memory_bytes"] = report.memory_bytes;
   entries["normwise_error"] = report.normwise_error;
   entries["componentwise_error"] = report.componentwise_error;
+  entries["scaled_residual"] = report.scaled_residual;
+  entries["condition"] = report.condition;
+  entries["scaled_condition"] = report.scaled_condition;
+  entries["ill_conditioned"] = report.ill_conditioned;
+  entries["overflow"] = report.overflow;
   entries["error_bound"] = report.error_bound;
   return entries;
 }

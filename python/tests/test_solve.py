@@ -1,5 +1,7 @@
 """Factorizations and systems: residuals, layouts, singular matrices, errors."""
 
+import warnings
+
 import heddle
 import numpy as np
 import pytest
@@ -155,6 +157,56 @@ def test_certificate(rng):
     exact = scipy.linalg.solve(a.astype(float), b)
     assert np.abs(found - exact).max() / np.abs(found).max() <= report.error_bound + 1e-11
     assert report.error_bound < 1e-10
+
+
+def test_ill_conditioned_matrices_are_warned_of():
+    a = np.arange(1.0, 10.0).reshape(3, 3)
+    for call in (lambda: heddle.solve(a, np.array([1.0, 2.0, 4.0])), lambda: heddle.inv(a),
+                 lambda: heddle.solve(a, np.array([1.0, 2.0, 4.0]), certificate=True),
+                 lambda: heddle.solve(np.stack([np.eye(3), a]), np.ones((2, 3, 1)))):
+        with pytest.warns(heddle.IllConditionedWarning, match="ill-conditioned") as seen:
+            call()
+        assert [w.filename for w in seen] == [__file__]
+    assert issubclass(heddle.IllConditionedWarning, RuntimeWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # As close to singular, but by its units alone.
+        graded = np.array([[1.0, 2.0**60], [1.0, -(2.0**60)]])
+        x, report = heddle.solve(graded, np.array([1.0, 3.0]), certificate=True, full_output=True)
+        assert (x == [2.0, -(2.0**-60)]).all() and report.error_bound < 1e-100
+        assert report.condition == 2.0**60 and report.scaled_condition == 2.0 and not report.ill_conditioned
+        heddle.inv(graded)
+
+
+def test_certificates_that_prove_nothing_are_warned_of():
+    hilbert = scipy.linalg.hilbert(14)
+    with pytest.warns(heddle.IllConditionedWarning):
+        _, report = heddle.solve(hilbert, np.ones(14), certificate=True, full_output=True)
+    assert np.isinf(report.error_bound)
+    # x underflows: its relative error is infinite.
+    with pytest.warns(heddle.IllConditionedWarning, match="no bound"):
+        assert heddle.solve(np.array([[1e300]]), np.array([1e-300]), certificate=True) == 0
+
+
+def test_solutions_that_overflow_are_warned_of():
+    with pytest.warns(RuntimeWarning, match="column 0 of x overflows"):
+        x = heddle.solve(np.diag([1e-300, 1.0]), np.array([1e10, 2.0]))
+    assert np.isinf(x[0]) and x[1] == 2
+
+
+def test_graded_matrices():
+    big, small = 2.0**899, 2.0**-899
+    a = np.array([[big, big], [small, 2 * small]])
+    assert heddle.slogdet(a) == (1.0, 0.0)
+    assert heddle.slogdet(a[::-1]) == (-1.0, 0.0)
+    assert heddle.slogdet(np.array([[big, big], [small, small]])) == (0.0, -np.inf)
+    np.testing.assert_array_equal(heddle.inv(a), [[2 * small, -big], [-small, big]])
+    sign, logarithm = heddle.slogdet(np.array([[1e308, 1e308], [-1e308, 1e308]]))
+    assert sign == 1 and abs(logarithm - (616 * np.log(10) + np.log(2))) < 1e-12 * logarithm
+    singular = np.array([[1.0, 2.0], [2.0, 4.0]], order="F")
+    with pytest.raises(np.linalg.LinAlgError):
+        heddle.inv(singular, overwrite_a=True)
+    np.testing.assert_array_equal(singular, [[1.0, 2.0], [2.0, 4.0]])
 
 
 def test_wrong_arguments(rng):

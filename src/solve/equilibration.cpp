@@ -1,41 +1,20 @@
+// Powers of two for the rows and columns of a matrix, and scaling by them.
 #include "solve/equilibration.hpp"
 
 #include "core/instantiate.hpp"
 #include "exact/quotient.hpp"
 #include "solve/over_rows.hpp"
-#include "solve/residuals.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace heddle::impl {
 namespace {
 
 using Exponents = std::vector<Index>;
 using DeviceExponents = Kokkos::View<Index*, MemorySpace>;
-
-template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power_of_two(const T& x, Index k) {
-  using R = Real<T>;
-  if constexpr (is_complex<T>) {
-    return T(static_cast<R>(times_power(real_of<double>(x), k)),
-             static_cast<R>(times_power(imaginary_of<double>(x), k)));
-  } else {
-    return static_cast<R>(times_power(static_cast<double>(x), k));
-  }
-}
-template <Scalar T> void scale(const PlacedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
-  const auto local_rows = static_cast<Index>(M.local().extent(0));
-  const auto local_columns = static_cast<Index>(M.local().extent(1));
-  if (local_rows == 0 || local_columns == 0) return;
-  const DeviceExponents by_row = of_local_rows(M, rows);
-  const DeviceExponents by_column = of_local_columns(M, columns);
-  const Elements<T> m(M.local());
-  for_each_element(
-      M.space(), "heddle::solve::equilibrate", local_rows, local_columns,
-      KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power_of_two(m(i, j), by_row(i) + by_column(j)); });
-}
 
 // The largest part of each row, on every rank.
 template <Scalar T> std::vector<double> largest_of_rows(const PlacedMatrix<T>& A) {
@@ -64,9 +43,38 @@ template <Scalar T> std::vector<double> largest_of_columns(const PlacedMatrix<T>
   return on_every_rank<Larger>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); });
 }
 
-// For columns that are not scaled.
-template <Scalar T> Exponents none_of(const PlacedMatrix<T>& M) {
-  return Exponents(static_cast<std::size_t>(M.columns()), 0);
+// e of each column whose largest part is below 2^e when rows are scaled, and no less than half of it: of columns that a
+// double does not hold beside others. None where a column is of zeros.
+template <Scalar T> Exponents exponents_of_columns(const PlacedMatrix<T>& A, const Exponents& exponents) {
+  const ExecutionSpace& space = A.space();
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  const DeviceExponents by_row = of_local_rows(A, exponents);
+  const Kokkos::View<double*, MemorySpace> found(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
+      static_cast<std::size_t>(columns));
+  const Elements<T> a(A.local());
+  // All that joins is above zero, which stands for nothing.
+  constexpr Index above = 10000;
+  Kokkos::parallel_for(
+      "heddle::solve::exponents_of_columns",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
+        Index most = 0;
+        for (Index i = 0; i < rows; ++i) {
+          const double size = part_size(a(i, j));
+          if (size == 0) continue;
+          const Index exponent = exact::impl::power_of(size) + 1 + by_row(i) + above;
+          most = exponent > most ? exponent : most;
+        }
+        found(j) = static_cast<double>(most);
+      });
+  Exponents result;
+  for (const double exponent :
+       on_every_rank<Larger>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); })) {
+    if (exponent == 0) return {};
+    result.push_back(static_cast<Index>(exponent) - above);
+  }
+  return result;
 }
 
 bool are_sizes(const std::vector<double>& numbers) {
@@ -94,7 +102,9 @@ template <Scalar T> bool want_scaling(const std::vector<double>& sizes) {
 
 }  // namespace
 
-template <Scalar T> Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bool positive_definite) {
+template <Scalar T>
+Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bool positive_definite)
+    : rows_(static_cast<std::size_t>(A.rows()), 0), columns_(static_cast<std::size_t>(A.columns()), 0) {
   if (A.rows() == 0) return;
   if (positive_definite) {
     std::vector<double> sizes;
@@ -104,6 +114,7 @@ template <Scalar T> Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bo
     rows_ = exponents_of(sizes);
     for (Index& exponent : rows_) exponent = (exponent - (exponent % 2 != 0 ? 1 : 0)) / 2;
     columns_ = rows_;
+    scales_ = true;
     return;
   }
   const std::vector<double> of_rows = largest_of_rows(A);
@@ -111,24 +122,39 @@ template <Scalar T> Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bo
   const bool by_rows = want_scaling<T>(of_rows);
   const Exponents rows = by_rows ? exponents_of(of_rows) : Exponents(of_rows.size(), 0);
   const std::vector<double> of_columns = largest_of_columns(A, rows);
+  constexpr double safe = 0x1p-900;
+  if (std::any_of(of_columns.begin(), of_columns.end(), [](double size) { return size < safe; })) {
+    Exponents exponents = exponents_of_columns(A, rows);
+    if (exponents.empty()) return;
+    rows_ = rows;
+    for (Index& exponent : exponents) exponent = -exponent;
+    columns_ = std::move(exponents);
+    scales_ = true;
+    return;
+  }
   if (!are_sizes(of_columns)) return;
   const bool by_columns = are_apart(of_columns);
   if (!by_rows && !by_columns) return;
   rows_ = rows;
-  columns_ = by_columns ? exponents_of(of_columns) : Exponents(of_columns.size(), 0);
+  if (by_columns) columns_ = exponents_of(of_columns);
+  scales_ = true;
 }
 
-template <Scalar T> void Equilibration<T>::scale_matrix(const PlacedMatrix<T>& M) const {
-  if (scales()) scale(M, rows_, columns_);
-}
-template <Scalar T> void Equilibration<T>::scale_right(const PlacedMatrix<T>& B) const {
-  if (scales()) scale(B, rows_, none_of(B));
-}
-template <Scalar T> void Equilibration<T>::scale_solution(const PlacedMatrix<T>& X) const {
-  if (scales()) scale(X, columns_, none_of(X));
+template <Scalar T> void scale_by(const PlacedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
+  const auto local_rows = static_cast<Index>(M.local().extent(0));
+  const auto local_columns = static_cast<Index>(M.local().extent(1));
+  if (local_rows == 0 || local_columns == 0) return;
+  const DeviceExponents by_row = of_local_rows(M, rows);
+  const DeviceExponents by_column = of_local_columns(M, columns);
+  const Elements<T> m(M.local());
+  for_each_element(
+      M.space(), "heddle::solve::equilibrate", local_rows, local_columns,
+      KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power_of_two(m(i, j), by_row(i) + by_column(j)); });
 }
 
-#define HEDDLE_INSTANTIATE(T) template class Equilibration<T>
+#define HEDDLE_INSTANTIATE(T)      \
+  template class Equilibration<T>; \
+  template void scale_by<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "solve/placed_matrix.hpp"
+#include "solve/residuals.hpp"
 
 #include <vector>
 
@@ -17,24 +18,36 @@ namespace heddle::impl {
 /// Bits: the exponents follow from A alone.
 template <Scalar T> class Equilibration {
  public:
-  /// Nothing is scaled.
-  Equilibration() = default;
   /// Of A, any placement. Nothing is scaled where sizes of rows, and then of columns, are within a factor of ten or so
   /// and far from the ends of the range (as LAPACK's xLAQGE has it), where one is zero or not finite, or, of positive
   /// definite matrices, where the diagonal is not positive. Collective.
   Equilibration(const PlacedMatrix<T>& A, bool positive_definite);
+  /// Of a matrix of this order: nothing is scaled.
+  explicit Equilibration(Index order) : rows_(static_cast<std::size_t>(order), 0), columns_(rows_) {}
 
-  [[nodiscard]] bool scales() const { return !rows_.empty(); }
-  /// M = R M C, R of A's rows and C of its columns.
-  void scale_matrix(const PlacedMatrix<T>& M) const;
-  /// B = R B.
-  void scale_right(const PlacedMatrix<T>& B) const;
-  /// X = C X.
-  void scale_solution(const PlacedMatrix<T>& X) const;
+  [[nodiscard]] bool scales() const { return scales_; }
+  /// The powers r and c of R A C, R = diag(2^r) and C = diag(2^c): zeros where nothing is scaled.
+  [[nodiscard]] const std::vector<Index>& rows() const { return rows_; }
+  [[nodiscard]] const std::vector<Index>& columns() const { return columns_; }
 
  private:
-  std::vector<Index> rows_;  // Exponents, or none where nothing is scaled.
+  std::vector<Index> rows_;
   std::vector<Index> columns_;
+  bool scales_ = false;
 };
+
+/// x 2^power, each part rounded once where it is below the smallest normal number.
+template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power_of_two(const T& x, Index power) {
+  using R = Real<T>;
+  if constexpr (is_complex<T>) {
+    return T(static_cast<R>(times_power(real_of<double>(x), power)),
+             static_cast<R>(times_power(imaginary_of<double>(x), power)));
+  } else {
+    return static_cast<R>(times_power(static_cast<double>(x), power));
+  }
+}
+/// m_ij = m_ij 2^(rows_i + columns_j), rounded so. Ordered on M's instance.
+template <Scalar T>
+void scale_by(const PlacedMatrix<T>& M, const std::vector<Index>& rows, const std::vector<Index>& columns);
 
 }  // namespace heddle::impl

@@ -10,6 +10,7 @@
 #include "solve/cholesky_run.hpp"
 #include "solve/divided_rows.hpp"
 #include "solve/host_columns.hpp"
+#include "solve/inverse_norm.hpp"
 #include "solve/panel_exchange.hpp"
 #include "solve/panel_run.hpp"
 #include "solve/qr_leaf.hpp"
@@ -414,7 +415,9 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   // x, b and r; and rows are put in order beside themselves.
   const double system = (by_lu ? 4.0 : 3.0) * of_right + std::max(solving(right), of_sums);
   const double messages = impl::bytes_of_copy<T>(order, shape.columns, Residence::host);
-  double most = std::max({messages, factoring, system});
+  const double conditions =
+      options.condition ? impl::InverseNorm<T>::memory(shape.schedule, shape.columns, by_lu, arithmetic, residence) : 0;
+  double most = std::max({messages, factoring, system, conditions});
   if (options.certificate) {
     // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));

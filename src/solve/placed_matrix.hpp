@@ -177,15 +177,6 @@ template <Scalar T> void subtract_identity(const PlacedMatrix<T>& A) {
       });
 }
 
-/// X = X + R, of one placement.
-template <Scalar T> void correct(const PlacedMatrix<T>& X, const PlacedMatrix<T>& R) {
-  const Elements<T> x(X.local());
-  const Elements<T> r(R.local());
-  for_each_element(
-      X.space(), "heddle::solve::correct", static_cast<Index>(X.local().extent(0)),
-      static_cast<Index>(X.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) { x(i, j) += r(i, j); });
-}
-
 /// Throws Error(argument) for a matrix that is not square.
 template <class Matrix> void require_square(const char* of, const char* name, const Matrix& A) {
   require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");

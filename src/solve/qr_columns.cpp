@@ -84,20 +84,11 @@ void scale_triangle_back(const ExecutionSpace& space, const MatrixView<T>& A, co
       ScaleTriangleBack<T>{Elements<T>(A), static_cast<Index>(A.extent(0)), columns, rank, powers.data()});
 }
 
-template <Scalar T>
-void scale_rows(const ExecutionSpace& space, const MatrixView<T>& X, const Kokkos::View<double*, MemorySpace>& powers) {
-  const Elements<T> x(X);
-  for_each_element(
-      space, "heddle::solve::scale_rows", static_cast<Index>(X.extent(0)), static_cast<Index>(X.extent(1)),
-      KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = by_power_of_two(x(i, j), -static_cast<int>(powers(i))); });
-}
-
 #define HEDDLE_INSTANTIATE(T)                                                                               \
   template void scale_columns<T>(const ExecutionSpace&, const MatrixView<T>&, int,                          \
                                  const Kokkos::View<double*, MemorySpace>&);                                \
   template void scale_triangle_back<T>(const ExecutionSpace&, const MatrixView<T>&, const CyclicAxis&, int, \
-                                       const Kokkos::View<double*, MemorySpace>&);                          \
-  template void scale_rows<T>(const ExecutionSpace&, const MatrixView<T>&, const Kokkos::View<double*, MemorySpace>&)
+                                       const Kokkos::View<double*, MemorySpace>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

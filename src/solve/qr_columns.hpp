@@ -16,8 +16,5 @@ void scale_columns(const ExecutionSpace& space, const MatrixView<T>& A, int bear
 template <Scalar T>
 void scale_triangle_back(const ExecutionSpace& space, const MatrixView<T>& A, const CyclicAxis& columns, int rank,
                          const Kokkos::View<double*, MemorySpace>& powers);
-/// x_ij 2^-power_i.
-template <Scalar T>
-void scale_rows(const ExecutionSpace& space, const MatrixView<T>& X, const Kokkos::View<double*, MemorySpace>& powers);
 
 }  // namespace heddle::impl

@@ -1,9 +1,12 @@
+// Least squares by the QR factorization of a matrix with its columns scaled to one size.
 #include "core/instantiate.hpp"
 #include "solve/host_copy.hpp"
 #include "solve/over_ranks.hpp"
 #include "solve/over_rows.hpp"
 #include "solve/qr_columns.hpp"
 #include "solve/qr_engine.hpp"
+#include "solve/residuals.hpp"
+#include "solve/right_hand_sides.hpp"
 #include "solve/system.hpp"
 #include <heddle/exact/reduce.hpp>
 #include <heddle/exact/vector.hpp>
@@ -15,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -57,9 +61,12 @@ template <Scalar T> struct ScaledQr {
         space, "heddle::solve::qr_triangle", static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
         KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = i <= columns.global(rank, j) ? source(i, j) : T(0); });
   }
-  /// M times the powers of two of its rows.
-  void scale(const DistributedMatrix<T>& M) const {
-    scale_rows<T>(M.communicator().space(), M.local(), of_local_rows<T>(M, powers));
+  /// The powers of two that A's columns, or, where it is wide, its rows, are multiplied by.
+  [[nodiscard]] std::vector<Index> exponents() const {
+    std::vector<Index> exponents(powers.size());
+    std::transform(powers.begin(), powers.end(), exponents.begin(),
+                   [](double power) { return -static_cast<Index>(power); });
+    return exponents;
   }
 
   bool is_wide;
@@ -79,15 +86,18 @@ template <Scalar T> void copy_first_rows(const DistributedMatrix<T>& from, const
                    block_of<T>(to.local(), 0, rows, 0, columns));
 }
 
-// 2-norms of rows [first, ...) of each column, on every rank.
-template <Scalar T> std::vector<double> norms_below(const DistributedMatrix<T>& C, Index first) {
+// 2-norms of rows [first, ...) of each column, times 2^-power of this rank's columns, on every rank.
+template <Scalar T>
+std::vector<double> norms_below(const DistributedMatrix<T>& C, Index first, const OfColumns& powers) {
   const Communicator& comm = C.communicator();
   std::vector<double> norms(static_cast<std::size_t>(C.columns()), 0.0);
   const auto columns = static_cast<Index>(C.local().extent(1));
+  const auto power = host_copy(comm.space(), powers);
   for (Index j = 0; j < columns && first < C.rows(); ++j) {
     const auto below =
         Kokkos::subview(C.local(), Kokkos::pair<Index, Index>(first, static_cast<Index>(C.local().extent(0))), j);
-    norms[static_cast<std::size_t>(C.global_column(j))] = static_cast<double>(exact::nrm2(comm.space(), below));
+    norms[static_cast<std::size_t>(C.global_column(j))] =
+        times_power(static_cast<double>(exact::nrm2(comm.space(), below)), -power(static_cast<std::size_t>(j)));
   }
   comm.all_reduce(std::span<double>(norms), Reduction::sum);
   return norms;
@@ -134,8 +144,14 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
       const DistributedMatrix<T> b(comm, impl::placement_of_columns(B.rows(), right), "heddle::solve::b");
       const DistributedMatrix<T> x(comm, impl::placement_of_columns(X.rows(), right), "heddle::solve::x");
       redistribute(B, b);
+      const std::vector<Index> scaled = factored.exponents();
+      const auto none = [](const DistributedMatrix<T>& M) {
+        return std::vector<Index>(static_cast<std::size_t>(M.rows()), 0);
+      };
+      // Sums over a column, and reflections, are within some powers of two of its numbers.
+      const Index room = std::ilogb(static_cast<double>(std::max<Index>(b.rows(), 1))) + 8;
+      const impl::OfColumns powers = impl::scale_right<T>(b, factored.is_wide ? scaled : none(b), {}, room);
       if (factored.is_wide) {
-        factored.scale(b);
         trsm(comm, exact::Triangle::upper, Operation::conjugate_transpose, exact::Diagonal::stored, R, b, triangular);
         impl::copy_first_rows(b, x);
         qr_multiply(comm, Operation::none, factored.factors, factored.report.tau, x, options.qr);
@@ -143,9 +159,9 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
         qr_multiply(comm, Operation::conjugate_transpose, factored.factors, factored.report.tau, b, options.qr);
         impl::copy_first_rows(b, x);
         trsm(comm, exact::Triangle::upper, Operation::none, exact::Diagonal::stored, R, x, triangular);
-        factored.scale(x);
       }
-      report.residual_norms = impl::norms_below(b, X.rows());
+      impl::scale_solution<T>(x, factored.is_wide ? none(x) : scaled, powers);
+      report.residual_norms = impl::norms_below(b, X.rows(), powers);
       redistribute(x, X);
       comm.space().fence("heddle::solve::done");
       if (options.condition) report.condition = impl::condition_of(comm, R, triangular);

@@ -1,7 +1,9 @@
+// Residuals that are exact but for one rounding, backward errors, and elements of matrices on every rank.
 #include "solve/residuals.hpp"
 
 #include "core/instantiate.hpp"
 #include "solve/over_rows.hpp"
+#include "solve/size.hpp"
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/matrix.hpp>
 
@@ -15,49 +17,6 @@ namespace {
 
 double larger_of(double one, double other) {
   return std::isnan(one) || one > other ? one : other;
-}
-
-// A size that may be beyond the range of doubles, number 2^power: the number is in [1/2, 1), zero or not finite.
-struct Size {
-  double number = 0.0;
-  Index power = 0;
-
-  static Size of(double x, Index power = 0) {
-    if (x == 0 || !std::isfinite(x)) return {x, 0};
-    int own = 0;
-    const double number = std::frexp(x, &own);
-    return {number, power + own};
-  }
-  [[nodiscard]] double over(Index by) const {
-    return std::ldexp(number, static_cast<int>(std::clamp<Index>(power - by, -4000, 4000)));
-  }
-  friend Size operator*(const Size& x, const Size& y) { return of(x.number * y.number, x.power + y.power); }
-  friend Size operator+(const Size& x, const Size& y) {
-    if (x.number == 0 || y.number == 0) return x.number == 0 ? y : x;
-    const Index power = std::max(x.power, y.power);
-    return of(x.over(power) + y.over(power), power);
-  }
-  // 0 / 0 is no error.
-  friend double operator/(const Size& x, const Size& y) {
-    return x.number == 0 ? 0.0 : Size{x.number / y.number, x.power}.over(y.power);
-  }
-  friend bool operator<(const Size& x, const Size& y) {
-    const bool by_numbers =
-        x.number == 0 || y.number == 0 || x.power == y.power || !std::isfinite(x.number) || !std::isfinite(y.number);
-    return by_numbers ? x.number < y.number : x.power < y.power;
-  }
-};
-Size larger_of(const Size& one, const Size& other) {
-  return std::isnan(one.number) || other < one ? one : other;
-}
-
-// The power of two that brings a number of any size between 2^-474 and 2^424, where products are safe.
-KOKKOS_INLINE_FUNCTION Index shift_of(double size) {
-  return size > 0x1p400 ? -600 : size < 0x1p-400 ? 600 : 0;
-}
-template <Scalar T> Size size_of(const T& x) {
-  const Index by = shift_of(part_size(x));
-  return Size::of(magnitude(x, power_of_two(by)), -by);
 }
 
 // The sums over j of 2^by |a_ij| sizes[j] for every row.
@@ -190,21 +149,12 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
   return powers;
 }
 
-template <Scalar T> void scale_back(const PlacedMatrix<T>& M, const std::vector<Index>& powers) {
-  for (Index j = 0; j < M.columns(); ++j) {
-    const Index power = powers[static_cast<std::size_t>(j)];
-    if (power == 0) continue;
-    std::vector<T> column = column_of(M, j);
-    for (T& x : column) x = times_two_to(x, -power);
-    set_column(M, j, column);
-  }
-}
-
 template <Scalar T>
 BackwardErrors backward_errors(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
                                const PlacedMatrix<T>& R, const std::vector<Index>& powers) {
   BackwardErrors errors;
   if (X.rows() == 0 || X.columns() == 0) return errors;
+  const Size smallest_normal = Size::of(static_cast<double>(std::numeric_limits<Real<T>>::min()));
   Size norm;
   for (const Size& size : safe_sizes_of_rows(A, std::vector<T>(static_cast<std::size_t>(A.columns()), T(1)))) {
     norm = larger_of(size, norm);
@@ -226,6 +176,7 @@ BackwardErrors backward_errors(const PlacedMatrix<T>& A, const PlacedMatrix<T>& 
       errors.componentwise = larger_of(rest / (sums[i] + size_of(b[i])), errors.componentwise);
     }
     errors.normwise = larger_of(of_r / (norm * of_x + of_b), errors.normwise);
+    errors.above_underflow = larger_of(of_r / (norm * larger_of(of_x, smallest_normal) + of_b), errors.above_underflow);
   }
   return errors;
 }
@@ -271,7 +222,6 @@ template <Scalar T> std::vector<T> diagonal_of(const PlacedMatrix<T>& A) {
   template std::vector<double> sizes_of_rows<T>(const PlacedMatrix<T>&, const std::vector<double>&);                 \
   template std::vector<Index> exact_residuals<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&,                     \
                                                  const PlacedMatrix<T>&, const PlacedMatrix<T>&);                    \
-  template void scale_back<T>(const PlacedMatrix<T>&, const std::vector<Index>&);                                    \
   template BackwardErrors backward_errors<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&, \
                                              const PlacedMatrix<T>&, const std::vector<Index>&);                     \
   template std::vector<T> column_of<T>(const PlacedMatrix<T>&, Index);                                               \

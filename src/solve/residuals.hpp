@@ -13,10 +13,15 @@ namespace heddle::impl {
 KOKKOS_INLINE_FUNCTION double power_of_two(Index k) {
   return exact::bits::Format<double>::from_bits(static_cast<std::uint64_t>(k + 1023) << 52U);
 }
-/// x 2^k, |k| up to 3000.
+/// x 2^k, |k| up to 6000, rounded once: what is below 2^1000 comes first, so that no number but the last is denormal
+/// where it is not to become zero.
 KOKKOS_INLINE_FUNCTION double times_power(double x, Index k) {
-  const Index third = k / 3;
-  return x * power_of_two(third) * power_of_two(third) * power_of_two(k - 2 * third);
+  constexpr Index step = 1000;
+  const Index whole = k / step;
+  x *= power_of_two(k - step * whole);
+  for (Index i = 0; i < whole; ++i) x *= 0x1p1000;
+  for (Index i = 0; i > whole; --i) x *= 0x1p-1000;
+  return x;
 }
 
 /// |factor x|, factor > 0: of powers of two with no more roundings than |x|.
@@ -42,12 +47,13 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
 template <Scalar T>
 [[nodiscard]] std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B,
                                                  const PlacedMatrix<T>& X, const PlacedMatrix<T>& R);
-/// M_j = 2^-p M_j for the power p of each column j; M in blocks of whole columns. Collective.
-template <Scalar T> void scale_back(const PlacedMatrix<T>& M, const std::vector<Index>& powers);
 
 struct BackwardErrors {
   double normwise = 0.0;       ///< max_j |R_j| / (|A| |X_j| + |B_j|), in norms of infinity.
   double componentwise = 0.0;  ///< max_ij |R|_ij / (|A| |X| + |B|)_ij.
+  /// max_j |R_j| / (|A| max(|X_j|, m) + |B_j|), m being the smallest normal number: roundings of what is below it have
+  /// no relative error.
+  double above_underflow = 0.0;
 };
 /// Of residuals R and their powers, as above. Complex numbers count by their absolute values; no size over- or
 /// underflows. Collective. Bits: none.

@@ -1,26 +1,49 @@
+// Linear systems over all ranks: factored, solved, refined and judged.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "solve/certificate.hpp"
 #include "solve/equilibration.hpp"
+#include "solve/inverse_norm.hpp"
 #include "solve/over_ranks.hpp"
 #include "solve/residuals.hpp"
+#include "solve/right_hand_sides.hpp"
 #include "solve/system.hpp"
 #include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace heddle {
 namespace impl {
 namespace {
 
-/// The factors of A, in its place.
-template <Scalar T> LuReport factor_by_lu(const PlacedMatrix<T>& A, const LuOptions& options) {
-  return A.ranks().comm() != nullptr ? lu(*A.ranks().comm(), A.distributed(), options)
-                                     : lu(A.space(), A.local(), options);
+// No condition number is below one, whatever roundings make of it.
+double at_least_one(const Size& condition) {
+  const double value = condition.value();
+  return std::isnan(value) ? value : std::max(1.0, value);
 }
+// Whether a condition number leaves solutions no digit by the bound of their errors, and less than half of their digits
+// as far as `correction`, of solutions that are corrected so often, tells.
+template <Scalar T, class Correction>
+bool is_too_large(double condition, Index order, int refinements, const Correction& correction) {
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  if (!(condition > 1.0 / (static_cast<double>(order) * unit))) return false;
+  return condition > 1.0 / unit || !(std::pow(correction(), refinements + 1) <= std::sqrt(unit));
+}
+std::vector<Index> apart(const std::vector<Index>& one, const std::vector<Index>& other) {
+  std::vector<Index> difference(one.size());
+  std::transform(one.begin(), one.end(), other.begin(), difference.begin(), std::minus<>());
+  return difference;
+}
+
+// cholesky() of A in its place.
 template <Scalar T> LuReport factor_by_cholesky(const PlacedMatrix<T>& A, const LuOptions& options) {
   LuReport report;
   static_cast<FactorizationReport&>(report) = A.ranks().comm() != nullptr
@@ -28,15 +51,6 @@ template <Scalar T> LuReport factor_by_cholesky(const PlacedMatrix<T>& A, const 
                                                   : cholesky(A.space(), A.local(), options);
   report.growth = 1.0;
   return report;
-}
-
-/// A copy of A where factorizations want it, in the memory that A is in.
-template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, const LuOptions& options) {
-  const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
-  const Placement placement = placement_of_columns(A.rows(), columns_of(schedule, A.ranks().size()));
-  const PlacedMatrix<T> copy(A.ranks(), placement.in(A.residence()), "heddle::solve::factors");
-  redistribute(A, copy);
-  return copy;
 }
 
 template <Scalar T>
@@ -57,13 +71,14 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
 template <Scalar T> class LinearSystem {
  public:
   LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options)
-      : A_(A), options_(options) {
+      : A_(A), options_(options), found_(A.rows()), used_(A.rows()) {
     report_.memory_bytes = solve_memory<T>(A.rows(), right_hand_sides, A.ranks().size(), options, A.residence());
     require_memory("solve", A.ranks().comm(), report_.memory_bytes, static_cast<double>(options.lu.memory_limit));
-    if (options.equilibrate) equilibration_ = {A, by_cholesky()};
+    found_ = Equilibration<T>(A, by_cholesky());
+    if (options.equilibrate) used_ = found_;
     factors_ = copy_to_factor(A, options.lu);
-    equilibration_.scale_matrix(factors_);
-    report_.equilibrated = equilibration_.scales();
+    if (used_.scales()) scale_by(factors_, used_.rows(), used_.columns());
+    report_.equilibrated = used_.scales();
     report_.lu = by_cholesky() ? factor_by_cholesky(factors_, options.lu) : factor_by_lu(factors_, options.lu);
     // Slabs are as wide as there is room for.
     if (A.residence() == Residence::host) {
@@ -72,6 +87,7 @@ template <Scalar T> class LinearSystem {
   }
 
   SolveReport solve(const PlacedMatrix<T>& B, const PlacedMatrix<T>& X) {
+    if (options_.condition) find_conditions();
     if (report_.lu.info != 0) {
       finish();
       return report_;
@@ -81,25 +97,28 @@ template <Scalar T> class LinearSystem {
     const PlacedMatrix<T> b = system.new_right("heddle::solve::b");
     const PlacedMatrix<T> r = system.new_right("heddle::solve::r");
     redistribute(B, b);
-    copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), x.local());
-    solve_by(system, x);
+    solve_once(system, b, x, r);
     for (int k = 0; k < options_.refinements; ++k) {
       const std::vector<Index> powers = exact_residuals(A_, b, x, r);
-      solve_by(system, r);
-      scale_back(r, powers);
+      solve_by(system, r, {}, powers);
       correct(x, r);
     }
     redistribute(x, X);
     A_.space().fence("heddle::solve::done");
+    report_.overflow = first_overflow(b, x);
+    if (report_.overflow != 0 && !std::isfinite(norm_of_a().number)) report_.overflow = 0;
     finish();
     std::vector<Index> powers;
     if (options_.measure || options_.certificate) powers = exact_residuals(A_, b, x, r);
-    if (options_.certificate) report_.error_bound = proven(x, r, powers);
     if (options_.measure) {
       const BackwardErrors errors = backward_errors(A_, b, x, r, powers);
+      const double unit = static_cast<double>(unit_roundoff<T>) * static_cast<double>(std::max<Index>(A_.rows(), 1));
       report_.normwise_error = errors.normwise;
       report_.componentwise_error = errors.componentwise;
+      report_.scaled_residual = errors.above_underflow / unit;
     }
+    if (options_.certificate) report_.error_bound = proven(x, r, powers);
+    if (std::isfinite(report_.error_bound)) report_.ill_conditioned = false;
     return report_;
   }
 
@@ -109,27 +128,79 @@ template <Scalar T> class LinearSystem {
     const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     report_.seconds = A_.ranks().all_reduce(mine, Reduction::maximum);
   }
-  void solve_by(FactoredSystem<T>& system, const PlacedMatrix<T>& right) const {
-    equilibration_.scale_right(right);
+  [[nodiscard]] Size norm_of_a() const {
+    const std::vector<Index> none(static_cast<std::size_t>(A_.rows()), 0);
+    return one_norm(A_, none, none);
+  }
+  // Of A, and of R A C as it would be equilibrated.
+  void find_conditions() {
+    const Index n = A_.rows();
+    if (report_.lu.info != 0) {
+      report_.condition = std::numeric_limits<double>::infinity();
+      report_.scaled_condition = report_.condition;
+      return;
+    }
+    report_.condition = 0.0;
+    report_.scaled_condition = 0.0;
+    if (n == 0) return;
+    // What was factored is R_u A C_u, so that A^-1 = C_u F^-1 R_u and (R A C)^-1 = (C_u / C) F^-1 (R_u / R).
+    const std::vector<Index>* const pivots = by_cholesky() ? nullptr : &report_.lu.pivots;
+    std::optional<InverseNorm<T>> inverse(std::in_place, factors_, pivots, options_.lu);
+    InverseNorm<T>& norm_of_inverse = *inverse;
+    report_.condition = at_least_one(norm_of_a() * norm_of_inverse(used_.columns(), used_.rows()));
+    report_.scaled_condition = found_.scales() ? at_least_one(one_norm(A_, found_.rows(), found_.columns()) *
+                                                              norm_of_inverse(apart(used_.columns(), found_.columns()),
+                                                                              apart(used_.rows(), found_.rows())))
+                                               : report_.condition;
+    inverse.reset();
+    report_.ill_conditioned = is_too_large<T>(report_.scaled_condition, n, options_.refinements, [&] {
+      return found_.scales() ? 1.0 : worst_correction(A_, factors_, pivots, options_.lu);
+    });
+  }
+  // X = A^-1 B. What is not finite though B is comes from a second solution, of columns of B that are much smaller.
+  void solve_once(FactoredSystem<T>& system, const PlacedMatrix<T>& b, const PlacedMatrix<T>& x,
+                  const PlacedMatrix<T>& other) const {
+    copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), x.local());
+    solve_by(system, x, {}, {});
+    if (first_overflow(b, x) == 0) return;
+    copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), other.local());
+    solve_by(system, other, columns_not_finite(x), {});
+    take_for_not_finite(x, other);
+  }
+  // X = 2^-power A^-1 B in B's place, power being of each column.
+  void solve_by(FactoredSystem<T>& system, const PlacedMatrix<T>& right, const OfColumns& careful,
+                const std::vector<Index>& powers) const {
+    const OfColumns taken = scale_right(right, used_.rows(), careful);
     if (by_cholesky()) {
       system.solve_by_cholesky(right);
     } else {
       system.solve_by_lu(Operation::none, report_.lu.pivots, right);
     }
-    equilibration_.scale_solution(right);
+    scale_solution(right, used_.columns(), taken, powers);
   }
+  // The factors' place takes R A C, of which V = C^-1 A^-1 R^-1 is an approximate inverse.
   double proven(const PlacedMatrix<T>& x, const PlacedMatrix<T>& residuals, const std::vector<Index>& powers) const {
     FactoredSystem<T> all(factors_, A_.columns(), options_.lu);
     const PlacedMatrix<T> inverse = all.new_right("heddle::solve::inverse");
     set_identity(inverse);
-    solve_by(all, inverse);
-    return proven_error(A_, inverse, x, residuals, powers);
+    if (by_cholesky()) {
+      all.solve_by_cholesky(inverse);
+    } else {
+      all.solve_by_lu(Operation::none, report_.lu.pivots, inverse);
+    }
+    if (found_.scales() && !used_.scales()) {
+      scale_by(inverse, apart(used_.columns(), found_.columns()), apart(used_.rows(), found_.rows()));
+    }
+    redistribute(A_, factors_);
+    if (found_.scales()) scale_by(factors_, found_.rows(), found_.columns());
+    return proven_error(factors_, inverse, x, residuals, powers, found_.rows(), found_.columns());
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacedMatrix<T> A_;
   SolveOptions options_;
-  Equilibration<T> equilibration_;
+  Equilibration<T> found_;  // Of A, and what of it factors are taken of.
+  Equilibration<T> used_;
   PlacedMatrix<T> factors_;
   SolveReport report_;
 };
@@ -139,22 +210,39 @@ template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const LuOptions
   require_lu_options("inverse", A.rows(), A.columns(), options);
   require_grid("inverse", options, A.ranks().size());
 }
-template <Scalar T> LuReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
   // As much as a solution for n right-hand sides, without b and r.
   const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}, A.residence()) -
                         2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
+  const std::vector<Index> none(static_cast<std::size_t>(A.rows()), 0);
+  const Equilibration<T> found(A, false);
+  const Size norm = one_norm(A, none, none);
+  const Size scaled_norm = found.scales() ? one_norm(A, found.rows(), found.columns()) : norm;
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
-  const LuReport report = factor_by_lu(factors, options);
+  if (found.scales()) scale_by(factors, found.rows(), found.columns());
+  InverseReport report;
+  static_cast<LuReport&>(report) = factor_by_lu(factors, options);
+  report.equilibrated = found.scales();
   if (report.info != 0) {
-    redistribute(factors, A);
-  } else {
-    FactoredSystem<T> system(factors, A.columns(), options);
-    const PlacedMatrix<T> x = system.new_right("heddle::solve::inverse");
-    set_identity(x);
-    system.solve_by_lu(Operation::none, report.pivots, x);
-    redistribute(x, A);
+    report.condition = std::numeric_limits<double>::infinity();
+    report.scaled_condition = report.condition;
+    return report;
   }
+  std::optional<FactoredSystem<T>> system(std::in_place, factors, A.columns(), options);
+  const PlacedMatrix<T> x = system->new_right("heddle::solve::inverse");
+  set_identity(x);
+  system->solve_by_lu(Operation::none, report.pivots, x);
+  system.reset();
+  if (A.rows() > 0) {
+    report.condition = at_least_one(norm * one_norm(x, found.columns(), found.rows()));
+    report.scaled_condition = at_least_one(scaled_norm * one_norm(x, none, none));
+    report.ill_conditioned = is_too_large<T>(report.scaled_condition, A.rows(), 0, [&] {
+      return found.scales() ? 1.0 : worst_correction(A, factors, &report.pivots, options);
+    });
+  }
+  if (found.scales()) scale_by(x, found.columns(), found.rows());
+  redistribute(x, A);
   A.space().fence("heddle::solve::done");
   return report;
 }
@@ -177,6 +265,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
   arguments.push_back(impl::argument("refinements", options.refinements));
   arguments.push_back(impl::argument("measure", options.measure));
   arguments.push_back(impl::argument("certificate", options.certificate));
+  arguments.push_back(impl::argument("condition", options.condition));
   return impl::over_ranks(
       comm, "solve", arguments, [&] { impl::check_solve<T>(A, B, X, options); },
       [&] { return impl::LinearSystem<T>(A, B.columns(), options).solve(B, X); });
@@ -194,7 +283,7 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
 }
 
 template <Scalar T>
-LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
+InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
   const impl::PlacedMatrix<T> a(A);
   std::vector<impl::Argument> arguments = impl::arguments_of(options);
   arguments.push_back(impl::argument("A", A.placement()));
@@ -202,7 +291,8 @@ LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const 
       comm, "inverse", arguments, [&] { impl::check_inverse(a, options); }, [&] { return impl::invert(a, options); });
 }
 
-template <Scalar T> LuReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
+template <Scalar T>
+InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
   const impl::PlacedMatrix<T> a(space, "inverse", "A", A);
   impl::check_inverse(a, options);
   return impl::invert(a, options);
@@ -213,8 +303,8 @@ template <Scalar T> LuReport inverse(const ExecutionSpace& space, const MatrixVi
                                 const DistributedMatrix<T>&, const SolveOptions&);                             \
   template SolveReport solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&, \
                                 const MatrixView<T>&, const SolveOptions&);                                    \
-  template LuReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&);            \
-  template LuReport inverse<T>(const ExecutionSpace&, const MatrixView<T>&, const LuOptions&)
+  template InverseReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&);       \
+  template InverseReport inverse<T>(const ExecutionSpace&, const MatrixView<T>&, const LuOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -114,4 +114,18 @@ template <Scalar T> class FactoredSystem {
   Kokkos::View<T*, MemorySpace> before_;
 };
 
+/// A copy of A where factorizations want it, in the memory that A is in.
+template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, const LuOptions& options) {
+  const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
+  const Placement placement = placement_of_columns(A.rows(), columns_of(schedule, A.ranks().size()));
+  const PlacedMatrix<T> copy(A.ranks(), placement.in(A.residence()), "heddle::solve::factors");
+  redistribute(A, copy);
+  return copy;
+}
+/// lu() of A in its place.
+template <Scalar T> LuReport factor_by_lu(const PlacedMatrix<T>& A, const LuOptions& options) {
+  return A.ranks().comm() != nullptr ? lu(*A.ranks().comm(), A.distributed(), options)
+                                     : lu(A.space(), A.local(), options);
+}
+
 }  // namespace heddle::impl

@@ -182,6 +182,67 @@ class Solve(CommandTest):
             for found, expected in zip(read_market(self.path("X.mtx")), (5 / 6, 1 / 6, -1 / 6)):
                 self.assertAlmostEqual(found[0], expected, places=12)
 
+    def system(self, A, B, *arguments, succeeds=True, ranks=1):
+        """The results of a small system from files."""
+        write_market(self.path("A.mtx"), A)
+        write_market(self.path("B.mtx"), B)
+        call = ("solve", "--a", "A.mtx", "--b", "B.mtx", *arguments)
+        return self.succeed(*call, ranks=ranks)["results"] if succeeds else self.run_command(*call, ranks=ranks)
+
+    def test_determinants_of_any_grading(self):
+        big, small = 2.0**899, 2.0**-899
+        for ranks in (1, 3):
+            for arithmetic in ("native", "emulated"):
+                options = ("--determinant", "--arithmetic", arithmetic)
+                found = self.system([[big, big], [small, 2 * small]], [[1.0], [1.0]], *options, ranks=ranks)["determinant"]
+                self.assertEqual(found, {"real": 0.5, "imaginary": 0.0, "exponent": 1})
+                found = self.system([[1e308, 1e308], [-1e308, 1e308]], [[1e308], [5e307]], *options, "--condition", "--certificate", ranks=ranks)
+                self.assertEqual(found["determinant"]["exponent"], 2048)
+                self.assertAlmostEqual(found["determinant"]["real"] / float(2 * Fraction(1e308)**2 / 2**2048), 1.0)
+                self.assertAlmostEqual(found["condition"], 2.0)
+                self.assertLess(found["error_bound"], 1e-15)
+        # One report says one thing of a singular matrix.
+        done = self.system([[big, big], [small, small]], [[1.0], [1.0]], "--determinant", succeeds=False)
+        self.assertEqual(done.code, 1)
+        self.assertIn("singular", done.output)
+        self.assertIn("determinant 0 2^0", done.output)
+
+    def test_conditions_of_the_matrix_as_given(self):
+        found = self.system([[2.0**500, 2.0**500], [2.0**-400, -2.0**-400]], [[1.0], [1.0]], "--condition", ranks=2)
+        self.assertAlmostEqual(found["condition"] / 2.0**900, 1.0)
+        self.assertAlmostEqual(found["scaled_condition"], 2.0)
+
+    def test_matrices_that_are_singular_but_for_roundings(self):
+        done = self.system([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], [[1.0], [2.0], [4.0]], succeeds=False)
+        self.assertEqual(done.code, 1)
+        self.assertEqual(len(done.errors.strip().splitlines()), 1)
+        self.assertIn("check condition: FAILED", done.errors)
+        # Large random matrices of float are beyond 1 / (n u), and keep their digits.
+        results = self.succeed("solve", "--size", "600", "--scalar", "float", ranks=2)["results"]
+        self.assertGreater(results["scaled_condition"], 2.0**24 / 600)
+        # Of a matrix that is close to singular by its units alone all digits are right.
+        self.system([[1.0, 2.0**60], [1.0, -2.0**60]], [[1.0], [3.0]], "--certificate", ranks=2)
+
+    def test_right_hand_sides_that_scaling_would_lose(self):
+        big, b = 2.0**1000, 2.0**-100
+        self.system([[big, 1.0], [big, 2.0]], [[b], [3 * b]], "--x", "X.mtx", ranks=2)
+        self.assertEqual(read_market(self.path("X.mtx"))[1][0], 2 * b)
+
+    def test_solutions_that_overflow_are_the_solvers(self):
+        done = self.system([[1e-300, 0.0], [0.0, 1.0]], [[1e10], [1.0]], "--x", "X.mtx", succeeds=False)
+        self.assertEqual(done.code, 1)
+        self.assertIn("solution_in_range", done.errors)
+        self.assertNotIn("X.mtx", done.errors)
+        self.assertFalse(os.path.exists(self.path("X.mtx")))
+
+    def test_denormal_results(self):
+        smallest = 5e-324
+        self.system([[smallest]], [[smallest]], "--certificate", "--x", "X.mtx")
+        self.assertEqual(read_market(self.path("X.mtx")), [[1.0]])
+        results = self.system([[3.0]], [[4 * smallest]], "--x", "X.mtx")
+        self.assertEqual(read_market(self.path("X.mtx")), [[smallest]])
+        self.assertGreater(results["backward_error"], 0.01)
+
 
 def exact_determinant(rows):
     rows = [[Fraction(value) for value in row] for row in rows]

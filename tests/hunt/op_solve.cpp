@@ -1,4 +1,4 @@
-// Systems over all ranks: solutions and their residuals, what is reported of them, certificates, triangles, inverses;
+// Systems over all ranks: solutions and their residuals, what is reported of them, certificates, triangles;
 // bits as promised, and emulated errors beside native ones.
 #include "hunt/factor_bounds.hpp"
 #include "hunt/operations.hpp"
@@ -122,6 +122,8 @@ void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, c
     verdict.holds("no backward error of what is no number",
                   std::isnan(report.normwise_error) && std::isnan(report.componentwise_error),
                   shown(report.normwise_error) + ", " + shown(report.componentwise_error));
+    const bool overflows = numbers && report.overflow > 0 && report.overflow <= right.columns;
+    verdict.holds("what overflows is reported", numbers ? overflows : true, std::to_string(report.overflow));
     verdict.holds("nothing is proven of what is no number", !certified || report.error_bound == infinity,
                   shown(report.error_bound));
     const bool nan = std::any_of(given.values.begin(), given.values.end(),
@@ -129,6 +131,7 @@ void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, c
     verdict.holds("no solution with what is no number", !nan || !all_finite(x));
     return;
   }
+  verdict.holds("nothing overflows", report.overflow == 0);
   const double u = static_cast<double>(unit_roundoff<T>);
   Wide::bits = 300;
   const bool plain = one.knob("plain") != 0;
@@ -246,31 +249,6 @@ template <Scalar T> void run_lu_solve(const World& world, const Case& one, Verdi
   verdict.holds(same_bits_on_one(one), difference(x, x1).empty(), difference(x, x1));
 }
 
-template <Scalar T> void run_inverse(const World& world, const Case& one, Verdict& verdict) {
-  const Array& given = one.array("A");
-  const LuOptions options = lu_options_of(one);
-  const auto A = distributed<T>(world.all, given, one.knob("place A"));
-  const LuReport report = inverse(world.all, A, options);
-  const auto X = gather(A, 0);
-  if (!world.root()) return;
-  const Communicator& alone = one_rank(world, one);
-  const auto F = distributed<T>(alone, given, 0);
-  const LuReport factors = lu(alone, F, options);
-  const auto LU = gather(F, 0);
-  verdict.holds("the report of lu()", report.info == factors.info && report.pivots == factors.pivots);
-  if (report.info != 0) {
-    verdict.holds("factors where singular", difference(X, LU).empty(), difference(X, LU));
-    return;
-  }
-  LongMatrix I(given.rows, given.rows);
-  for (Index k = 0; k < given.rows; ++k) I.at(k, k) = 1;
-  judge_by_factors<T>(verdict, one, Operation::none, factors, LU, I, X);
-  const auto A1 = distributed<T>(alone, given, 0);
-  static_cast<void>(inverse(alone, A1, options));
-  const auto X1 = gather(A1, 0);
-  verdict.holds(same_bits_on_one(one), difference(X, X1).empty(), difference(X, X1));
-}
-
 template <Scalar T> void run_trsm(const World& world, const Case& one, Verdict& verdict) {
   const bool lower = one.knob("lower") != 0;
   const bool unit = one.knob("unit") != 0;
@@ -376,12 +354,6 @@ void draw_lu_solve(Random& random, Case& one) {
   add_solve_knobs(random, one, {"A", "X"});
 }
 HEDDLE_HUNT_RUN(lu_solve, run_lu_solve)
-void draw_inverse(Random& random, Case& one) {
-  const Index n = system_order(random, 150);
-  fill_system(random, one.type, one.add("A", 'm', n, 'm', n));
-  add_solve_knobs(random, one, {"A"});
-}
-HEDDLE_HUNT_RUN(inverse, run_inverse)
 void draw_trsm(Random& random, Case& one) {
   const Index n = system_order(random, 300);
   Array& M = one.add("M", 'm', n, 'm', n);

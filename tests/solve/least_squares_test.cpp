@@ -290,5 +290,40 @@ TYPED_TEST(LeastSquares, RefuseShapesThatDontFit) {
   EXPECT_THROW(least_squares(this->comm, of(6, 3), of(6, 2), of(3, 2), {.qr = {.block = -2}}), Error);
 }
 
+// Small whole numbers times powers of two: numbers of B near the ends of the range change no digit.
+TYPED_TEST(LeastSquares, RightHandSidesMayBeOfAnySize) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<Real<T>>;
+  constexpr int lowest = Limits::min_exponent - Limits::digits;
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{12, 5}, {5, 5}, {5, 12}}) {
+    const auto whole = [](Index i, Index j) { return static_cast<Real<T>>((i * 31 + j * 17 + i * j * 7) % 13 - 6); };
+    const auto matrix = [&](Index width, int e) {
+      return test::host_matrix<T>(rows, width, [&, n = width](Index i, Index j) {
+        return T(std::ldexp(whole(i, j) + (i == j && n == columns ? Real<T>(20) : Real<T>(1)), e));
+      });
+    };
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
+      const LeastSquaresOptions options{.qr = {.arithmetic = arithmetic}};
+      LeastSquaresReport expected_report;
+      const HostMatrix<T> expected = this->solved(matrix(columns, 0), matrix(3, 0), options, expected_report);
+      for (const int e : {Limits::max_exponent - 3, lowest}) {
+        SCOPED_TRACE(message_of(rows, " x ", columns, ", ", to_string(arithmetic), ", 2^", e));
+        LeastSquaresReport report;
+        const HostMatrix<T> found =
+            this->solved(matrix(columns, std::min(e, Limits::max_exponent - 6)), matrix(3, e), options, report);
+        ASSERT_EQ(report.qr.info, 0);
+        const Real<T> by = std::ldexp(Real<T>(1), e - std::min(e, Limits::max_exponent - 6));
+        for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found.data()[k], expected.data()[k] * by) << k;
+        for (std::size_t j = 0; j < report.residual_norms.size(); ++j) {
+          const double norm = std::ldexp(expected_report.residual_norms[j], e);
+          const double off = 1e-6 * norm + 2 * static_cast<double>(Limits::denorm_min());
+          EXPECT_TRUE(std::abs(report.residual_norms[j] - norm) <= off || report.residual_norms[j] == norm)
+              << report.residual_norms[j] << ", expected " << norm;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heddle

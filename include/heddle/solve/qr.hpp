@@ -124,7 +124,8 @@ struct LeastSquaresReport {
 };
 
 /// Finds X that makes |b - A x|_2 smallest for each column b of B and x of X, by the QR factorization of A, m x n,
-/// whose columns are scaled to one size by powers of two first. Where m < n, A x = b has many solutions, of which x is
+/// whose columns are scaled to one size by powers of two first, as is each b whose numbers are near the ends of the
+/// range. Where m < n, A x = b has many solutions, of which x is
 /// the one with the smallest |x|_2, by the factorization of A^H with its columns scaled. A has to have full rank,
 /// min(m, n): where a diagonal element of R is exactly zero, or is not finite, LeastSquaresReport::qr.info says so and
 /// X is not written. A rank that is deficient but for roundings shows in LeastSquaresReport::condition alone. A NaN or

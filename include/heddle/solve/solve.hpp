@@ -37,6 +37,9 @@ struct SolveOptions {
   /// Whether a bound of the error of X is proven: by an approximate inverse and its product with A, which take 4 n^3
   /// flops more (16 n^3 complex) and three times A's memory.
   bool certificate = false;
+  /// Whether condition numbers are estimated, by some five systems with one right-hand side (at most eleven), and two
+  /// passes over A; up to order 32 by the inverse. Twice as many where A is scaled.
+  bool condition = true;
 };
 
 /// How a linear system was solved, and how well.
@@ -45,7 +48,7 @@ struct SolveReport {
   /// 0.
   LuReport lu;
   bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then of that matrix.
-  double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors.
+  double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors and certificates.
   double memory_bytes = 0.0;  ///< solve_memory(): of the rank that needs most.
   /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
   /// for one rounding each, and sizes that may be beyond the range of T. NaN where it was not measured or a number is
@@ -53,9 +56,30 @@ struct SolveReport {
   double normwise_error = std::numeric_limits<double>::quiet_NaN();
   /// The largest |b - A x|_i / (|A| |x| + |b|)_i, likewise.
   double componentwise_error = std::numeric_limits<double>::quiet_NaN();
+  /// max |b - A x| / (|A| max(|x|, m) + |b|) / (n u), likewise, m being the smallest normal number: the measure of
+  /// High-Performance Linpack, of normwise_error where x is not denormal. Numbers below m have no relative rounding
+  /// error, so that the nearest solution may have a normwise_error of any size.
+  double scaled_residual = std::numeric_limits<double>::quiet_NaN();
+  /// The condition number |A|_1 |A^-1|_1 of A as it is given, from below and seldom off by a factor of three, up to
+  /// order 32 but for roundings of the factors; infinite where it is beyond the range of double or A has no factors,
+  /// NaN where SolveOptions::condition is false or A holds no number.
+  double condition = std::numeric_limits<double>::quiet_NaN();
+  /// The same of A with rows and columns brought to one size, as SolveOptions::equilibrate does, whether or not they
+  /// were: of what no choice of units makes better. Relative errors of X, without refinement, are up to some n u times
+  /// it in the norm in which columns have one size.
+  double scaled_condition = std::numeric_limits<double>::quiet_NaN();
+  /// Whether scaled_condition is above 1 / (n u), so that by the bound of errors no digit of X need be right, and
+  /// nothing tells better: error_bound is not finite, and either scaled_condition is above 1 / u, A was scaled, or less
+  /// than half of the digits stand, after as many refinements as were asked for, of the column of A^-1 with the largest
+  /// norm, as its corrections by exact residuals show. (Random matrices of float beyond an order of some hundred are
+  /// beyond the bound, but keep their digits.)
+  bool ill_conditioned = false;
+  /// 0, or the first right-hand side, counted from 1, whose solution has elements beyond the range of T, which are
+  /// infinite or NaN in X though A and b are finite.
+  Index overflow = 0;
   /// Where SolveOptions::certificate asks for it, a proven bound of the largest |x - A^-1 b| / |x| over right-hand
-  /// sides, in norms |.|_infinity: infinite where none could be proven, as of matrices whose condition is beyond some 1
-  /// / (n u). Otherwise NaN.
+  /// sides, in norms |.|_infinity: infinite where none could be proven, as of matrices whose scaled_condition is beyond
+  /// some 1 / (n u). Otherwise NaN.
   double error_bound = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -93,11 +117,16 @@ void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const 
 /// Bits: with SolveOptions::lu.arithmetic emulated *reproducible*: X has the same bits on any machine, by any number of
 /// ranks and threads. Natively *rank-invariant*. The errors that are reported have neither promise.
 ///
-/// Cost: 2/3 n^3 (by Cholesky 1/3 n^3) + 2 n^2 k flops, and for each refinement 2 n^2 k more and k exact products with
-/// A. Memory: two copies of A over the ranks, in the memory that A is in, and the workspaces of LuPlan and trsm(); of
-/// an A in host memory solve_memory() tells the least that is enough on the devices. Blocks. Collective. Throws
-/// Error(argument), on every rank alike, for shapes that don't fit and for negative numbers of refinements. Where A is
-/// exactly singular, or not positive definite, SolveReport::lu.info says so and X is not written.
+/// Each right-hand side is scaled by a power of two where its numbers would over- or underflow on their way, and solved
+/// once more, from smaller ones, where a solution that is not finite came out: what is in the range of T is found, as
+/// far as refinement finds numbers that are far smaller than others of their column.
+///
+/// Cost: 2/3 n^3 (by Cholesky 1/3 n^3) + 2 n^2 k flops, for each refinement 2 n^2 k more and k exact products with A,
+/// and some 10 n^2 for condition numbers. Memory: two copies of A over the ranks, in the memory that A is in, and the
+/// workspaces of LuPlan and trsm(); of an A in host memory solve_memory() tells the least that is enough on the
+/// devices. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that don't fit and for negative
+/// numbers of refinements. Where A is exactly singular, or not positive definite, SolveReport::lu.info says so and X is
+/// not written.
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options = {});
@@ -107,19 +136,30 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
                   const MatrixView<const std::type_identity_t<T>>& B, const MatrixView<T>& X,
                   const SolveOptions& options = {});
 
-/// Replaces A by its inverse, by lu() and substitution, without refinement; the devices have to have room for it,
-/// wherever A lies. Where A is exactly singular, the report's info says so, and A holds its factors. Bits: as solve().
-/// Cost: 8/3 n^3 flops.
+/// How an inverse was computed. Growth, pivots and info are those of A with rows and columns brought to one size.
+struct InverseReport : LuReport {
+  bool equilibrated = false;  ///< Whether rows and columns were scaled.
+  /// As SolveReport's, but from the inverse that was found.
+  double condition = 0.0;
+  double scaled_condition = 0.0;
+  bool ill_conditioned = false;  ///< As SolveReport's, without refinement.
+};
+
+/// Replaces A by its inverse, by lu() and substitution, without refinement, of rows and columns that are brought to one
+/// size by powers of two as solve() does; the devices have to have room for it, wherever A lies. Where that matrix is
+/// exactly singular the report's info says so, and A is not changed. Bits: as solve(). Cost: 8/3 n^3 flops.
 template <Scalar T>
-LuReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
 /// The same of one rank's matrix.
 template <Scalar T>
-LuReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
+InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
 
 /// An estimate of the condition number |A|_1 |A^-1|_1 from the factors of A that lu() left in LU and |A|_1. It is from
 /// below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14,
-/// 1988): some five systems with A and as many with its conjugate transpose. Infinite where factors.info is not 0 or
-/// where it, not |A^-1|_1, overflows T, NaN where the factors have any; 0 for an empty matrix. Bits: as lu_solve().
+/// 1988): some five systems with A or its conjugate transpose; up to order 32 it is found by the inverse. |A^-1|_1 may
+/// be beyond the range of T, up to some square of its largest number. Infinite where factors.info is not 0 or where it
+/// is beyond the range of double, NaN where the factors have any; 0 for an empty matrix. What a factorization without
+/// scaling has lost of a matrix whose rows are of very different sizes it cannot know: SolveReport::condition does.
 /// Collective. Throws Error(argument), on every rank alike, where LU is not square or the pivots are not those of its
 /// order.
 template <Scalar T>
@@ -135,6 +175,18 @@ template <Scalar T> struct Determinant {
   T mantissa{};        ///< Its larger part is in [1/2, 1), or it is zero, infinite or NaN.
   Index exponent = 0;  ///< 0 where the mantissa is zero, infinite or NaN.
 };
+
+/// The determinant of A, which is not changed: from the factors of a copy whose rows and columns are brought to one
+/// size by powers of two, as solve() does, so that no step over- or underflows; zero where one of their pivots is. Its
+/// relative error is of order n u times the condition of that matrix. Memory: lu_memory() and A's. Bits: as solve().
+/// Cost: 2/3 n^3 flops. Blocks. Collective. Throws Error(argument), on every rank alike, where A is not square.
+template <Scalar T>
+[[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A,
+                                         const LuOptions& options = {});
+/// The same of one rank's matrix.
+template <Scalar T>
+[[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A,
+                                         const LuOptions& options = {});
 
 /// The determinant from the factors of A that lu() left in LU: the diagonal's product in its order, each product
 /// rounded once, with the sign of the interchanges; NaN where one on the diagonal is. 1 for an empty matrix. Bits: they

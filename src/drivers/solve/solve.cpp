@@ -10,6 +10,7 @@
 #include <heddle/solve/solve.hpp>
 #include <heddle/transpose/distributed.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -64,7 +65,8 @@ const OptionTable<Options>& all_options() {
       {"--refinements", &Options::refinements, Integer{.least = 0}, "Corrections by exact residuals"},
       {"--certificate", &Options::certificate, Flag{},
        "Prove a bound of the error of X, by an approximate inverse; a check fails where none can be proven"},
-      {"--condition", &Options::condition, Flag{}, "Estimate A's condition number too"},
+      {"--condition", &Options::condition, Flag{},
+       "Print A's condition number too, which is estimated and checked anyway"},
       {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},
       {"--hash", &Options::hash, Flag{}, "Print the SHA-256 of X, gathered on rank 0"},
       {"--trace", &Options::trace, Text{.may_be_empty = false},
@@ -115,18 +117,24 @@ template <Scalar T> class Run {
     enter(solved);
     if (!options_.trace.empty()) keep_factorization_trace(comm, options_.trace, "solve", solved.lu, report_.inputs());
     auto& results = report_.results();
-    if (options_.condition || options_.determinant) factors(lu);
+    if (options_.determinant) enter_determinant(lu);
     if (solved.lu.info != 0) {
       report_.check(by_lu() ? "regular" : "positive_definite", false, results["info"], 0);
       return context_.finish(report_);
     }
+    if (solved.overflow != 0) {
+      context_.say(format("column %lld of X overflows %s, counted from 1", static_cast<long long>(solved.overflow),
+                          options_.scalar.c_str()));
+      report_.check("solution_in_range", false, solved.overflow, 0);
+      return context_.finish(report_);
+    }
     // Of High-Performance Linpack, which asks for less than 16.
-    const double scaled = A_.rows() == 0 ? 0.0
-                                         : solved.normwise_error /
-                                               (static_cast<double>(unit_roundoff<T>) * static_cast<double>(A_.rows()));
-    results["scaled_residual"] = scaled;
-    report_.check_at_most("scaled_residual", B_.columns() == 0 ? 0.0 : scaled, 16.0);
+    results["scaled_residual"] = solved.scaled_residual;
+    report_.check_at_most("scaled_residual", solved.scaled_residual, 16.0);
     if (options_.certificate) certify(solved.error_bound);
+    const double bound =
+        1.0 / (static_cast<double>(unit_roundoff<T>) * static_cast<double>(std::max<Index>(A_.rows(), 1)));
+    report_.check("condition", !solved.ill_conditioned, solved.scaled_condition, bound);
     if (options_.hash) hash();
     if (!options_.x.empty()) write_result(options_.x, X_);
     return context_.finish(report_);
@@ -156,6 +164,8 @@ template <Scalar T> class Run {
     if (by_lu()) results["growth"] = solved.lu.growth;
     results["backward_error"] = solved.normwise_error;
     results["componentwise_error"] = solved.componentwise_error;
+    results["condition"] = solved.condition;
+    results["scaled_condition"] = solved.scaled_condition;
     const std::string size =
         format("solve: %lld x %lld, %lld right-hand sides, %s, %s: ", static_cast<long long>(A_.rows()),
                static_cast<long long>(A_.columns()), static_cast<long long>(B_.columns()), options_.scalar.c_str(),
@@ -172,6 +182,10 @@ template <Scalar T> class Run {
                    (by_lu() ? format("growth %.3g, ", solved.lu.growth) : "") +
                    format("backward error %.3g, of elements %.3g", solved.normwise_error, solved.componentwise_error));
     }
+    if (options_.condition) {
+      context_.say(
+          format("condition %.3g, with rows and columns of one size %.3g", solved.condition, solved.scaled_condition));
+    }
   }
   void certify(double bound) {
     report_.results()["error_bound"] = bound;
@@ -179,25 +193,14 @@ template <Scalar T> class Run {
                                       : std::string("error of X: no bound could be proven"));
     report_.check("certificate", std::isfinite(bound), bound, "finite");
   }
-  // What takes factors, which solve() does not keep.
-  void factors(const LuOptions& options) {
-    const Communicator& comm = context_.comm();
-    auto& results = report_.results();
-    const double norm_of_a = norm(A_, Norm::one);
-    const LuReport factors = lu(comm, A_, options);
-    if (options_.condition) {
-      results["condition"] = condition(comm, A_, factors, norm_of_a, options);
-      context_.say(format("condition %.3g", results["condition"].template get<double>()));
-    }
-    if (options_.determinant) {
-      const Determinant<T> found = determinant(comm, A_, factors);
-      const double re = real_of<double>(found.mantissa);
-      const double im = imaginary_of<double>(found.mantissa);
-      results["determinant"] = {{"real", re}, {"imaginary", im}, {"exponent", found.exponent}};
-      context_.say(is_complex<T>
-                       ? format("determinant (%.17g, %.17g) 2^%lld", re, im, static_cast<long long>(found.exponent))
-                       : format("determinant %.17g 2^%lld", re, static_cast<long long>(found.exponent)));
-    }
+  void enter_determinant(const LuOptions& options) {
+    const Determinant<T> found = determinant(context_.comm(), A_, options);
+    const double re = real_of<double>(found.mantissa);
+    const double im = imaginary_of<double>(found.mantissa);
+    report_.results()["determinant"] = {{"real", re}, {"imaginary", im}, {"exponent", found.exponent}};
+    const auto exponent = static_cast<long long>(found.exponent);
+    context_.say(is_complex<T> ? format("determinant (%.17g, %.17g) 2^%lld", re, im, exponent)
+                               : format("determinant %.17g 2^%lld", re, exponent));
   }
   void hash() {
     const HostMatrix<T> whole = gather(X_, 0);
