@@ -2,22 +2,21 @@
 
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
+#include "interpose/exceptions.hpp"
+#include "interpose/off_stack.hpp"
 #include "interpose/product.hpp"
+#include "interpose/range.hpp"
 #include "interpose/reduced.hpp"
 #include "interpose/threads.hpp"
 
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <vector>
 
 namespace heddle::impl::interpose {
 namespace {
 
-template <Scalar T> bool is_finite(const T& x) {
-  if constexpr (is_complex<T>) {
-    return std::isfinite(x.real()) && std::isfinite(x.imag());
-  } else {
-    return std::isfinite(x);
-  }
-}
 template <Scalar T> T real_part(const T& x) {
   if constexpr (is_complex<T>) {
     return T(x.real(), 0);
@@ -33,9 +32,17 @@ template <Scalar T> Operation operation_of(char op) {
 template <Scalar T> Operation adjoint(bool hermitian) {
   return hermitian && is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
 }
-// c = beta c + term.
-template <Scalar T> void put(T& c, const T& beta, const T& term) {
-  c = beta == T{0} ? term : multiply_add(beta, c, term);
+// c = beta c + term; beta is real for Hermitian C, whose diagonal's imaginary parts are not read.
+template <bool hermitian, Scalar T> void put(T& c, const T& beta, const T& term, bool diagonal) {
+  if constexpr (hermitian && is_complex<T>) {
+    using R = Real<T>;
+    const R factor = beta.real();
+    const bool added = factor != R{0};
+    c = T(added ? std::fma(factor, c.real(), term.real()) : term.real(),
+          diagonal ? R{0} : added ? std::fma(factor, c.imag(), term.imag()) : term.imag());
+  } else {
+    c = beta == T{0} ? term : multiply_add(beta, c, term);
+  }
 }
 // Rows of a column that lie in a triangle of n x n.
 struct Rows {
@@ -49,9 +56,7 @@ template <Scalar T, bool hermitian> void scale_triangle(char triangle, Index n, 
   for (Index j = 0; j < n; ++j) {
     const Rows rows(triangle, n, j);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      T& c = C[i + j * leading];
-      if (beta != T{1}) c = beta == T{0} ? T{0} : multiply_add(beta, c, T{0});
-      if (hermitian && i == j) c = real_part(c);
+      put<hermitian>(C[i + j * leading], beta, T{0}, i == j);
     }
   }
 }
@@ -137,9 +142,7 @@ int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index le
   for (Index j = 0; j < n; ++j) {
     const Rows rows(triangle, n, j);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      T& c = C[i + j * leading_c];
-      put(c, beta, products[static_cast<std::size_t>(i + j * n)]);
-      if (hermitian && i == j) c = real_part(c);
+      put<hermitian>(C[i + j * leading_c], beta, products[static_cast<std::size_t>(i + j * n)], i == j);
     }
   }
   return 0;
@@ -160,16 +163,14 @@ int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index l
   std::vector<T> products(static_cast<std::size_t>(n * n));
   const Operation adjoined = adjoint<T>(hermitian);
   const bool first = op == 'N';
-  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, T{1}, A, leading_a, B,
+  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, B,
                leading_b, T{0}, products.data(), n});
   for (Index j = 0; j < n; ++j) {
     const Rows rows(triangle, n, j);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      const T one = multiply_add(alpha, products[static_cast<std::size_t>(i + j * n)], T{0});
-      const T turned = multiply_add(alpha, products[static_cast<std::size_t>(j + i * n)], T{0});
-      T& c = C[i + j * leading_c];
-      put(c, beta, one + (hermitian ? conjugate(turned) : turned));
-      if (hermitian && i == j) c = real_part(c);
+      const T& one = products[static_cast<std::size_t>(i + j * n)];
+      const T& turned = products[static_cast<std::size_t>(j + i * n)];
+      put<hermitian>(C[i + j * leading_c], beta, T(one + (hermitian ? conjugate(turned) : turned)), i == j);
     }
   }
   return 0;
@@ -232,17 +233,23 @@ void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index orde
                         Index columns) {
   constexpr Index lanes = LaneSums::lanes;
   // Unknowns in the order in which they are found, and rows of A in that order.
-  double rows[solved_at_once][solved_at_once];
-  double largest_factor[solved_at_once];
+  struct Work {
+    double rows[solved_at_once][solved_at_once];
+    double largest_factor[solved_at_once];
+    double x[solved_at_once][lanes];
+  };
+  const OffStack<Work> work;
+  auto& rows = work->rows;
+  auto& largest_factor = work->largest_factor;
+  auto& x = work->x;
   const auto number = [&](Index step) { return forward ? step : order - 1 - step; };
   for (Index step = 0; step < order; ++step) {
     largest_factor[step] = 0.0;
     for (Index k = 0; k < step; ++k) {
       rows[step][k] = static_cast<double>(A(number(step), number(k)));
-      largest_factor[step] = std::max(largest_factor[step], std::abs(rows[step][k]));
+      largest_factor[step] = quiet_max(largest_factor[step], std::abs(rows[step][k]));
     }
   }
-  double x[solved_at_once][lanes];
   for (Index first = 0; first < columns; first += lanes) {
     const Index wanted = std::min(lanes, columns - first);
     double largest[lanes] = {};
@@ -256,7 +263,7 @@ void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index orde
         auto value = static_cast<T>(x[step][l]);
         if (!unit) value = value / diagonal;
         x[step][l] = static_cast<double>(value);
-        largest[l] = std::max(largest[l], std::abs(x[step][l]));
+        largest[l] = quiet_max(largest[l], std::abs(x[step][l]));
         own[l * across] = value;
       }
       for (Index l = wanted; l < lanes; ++l) x[step][l] = 0.0;
@@ -322,13 +329,58 @@ template <Scalar T> void solve_blocks(const System<T>& system, Index begin, Inde
   const Index leading = system.leading;
   if (system.left) {
     multiply<T>({A.op, Operation::none, far_size, system.others, near_size, T{-1}, A.from(far, near), A.leading,
-                 system.B + near, leading, T{1}, system.B + far, leading, true, Fallback::none});
+                 system.B + near, leading, T{1}, system.B + far, leading});
   } else {
     multiply<T>({Operation::none, A.op, system.others, far_size, near_size, T{-1}, system.B + near * leading, leading,
-                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading, true, Fallback::none});
+                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading});
   }
   solve_blocks(system, far, far_size);
 }
+
+// B = alpha B. Right sides of which that would overflow or underflow, though their unknowns may not, are scaled besides.
+template <Scalar T> class ScaledSides {
+ public:
+  ScaledSides(bool left, Index m, Index n, const T& alpha, T* B, Index leading)
+      : number_(left ? n : m), size_(left ? m : n), along_(left ? 1 : leading), across_(left ? leading : 1), B_(B) {
+    const Real<T> size = largest_part(alpha);
+    const bool usual = size == Real<T>{0} || !is_finite(alpha);
+    for (Index s = 0; s < number_; ++s) {
+      const int exponent = usual ? 0 : exponent_for(alpha, std::ilogb(size), Range(size_, 1, B_ + s * across_, along_));
+      if (exponent != 0 && exponents_.empty()) exponents_.assign(static_cast<std::size_t>(number_), 0);
+      const int of_alpha = exponent != 0 ? std::ilogb(size) : 0;
+      const T factor = scaled(alpha, -of_alpha);
+      if (exponent != 0) exponents_[static_cast<std::size_t>(s)] = exponent;
+      for_each(s, [&](T& b) {
+        b = factor == T{0} ? T{0} : multiply_add(factor, exponent == 0 ? b : scaled(b, of_alpha - exponent), T{0});
+      });
+    }
+  }
+  // What was scaled besides is scaled back.
+  void finish() const {
+    for (std::size_t s = 0; s < exponents_.size(); ++s) {
+      const int exponent = exponents_[s];
+      if (exponent != 0) for_each(static_cast<Index>(s), [&](T& b) { b = scaled(b, exponent); });
+    }
+  }
+
+ private:
+  static int exponent_for(const T& alpha, int of_alpha, const Range& side) {
+    constexpr int most = std::numeric_limits<Real<T>>::max_exponent - 2;
+    const bool lost = side.last_bit + last_bit(alpha) < least_bit<T>;
+    const bool scaled = side.finite && side.largest > Range::none && (of_alpha + side.largest > most || lost);
+    return scaled ? of_alpha + side.largest : 0;
+  }
+  template <class Body> void for_each(Index s, const Body& body) const {
+    for (Index k = 0; k < size_; ++k) body(B_[s * across_ + k * along_]);
+  }
+
+  Index number_;
+  Index size_;
+  Index along_;
+  Index across_;
+  T* B_;
+  std::vector<int> exponents_;  // By right side; empty where none was scaled.
+};
 
 }  // namespace
 
@@ -367,12 +419,15 @@ int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
     for (Index i = 0; i < m; ++i) {
       const Index own = side == 'L' ? i : j;
       const bool up_to_own = lower == (side == 'L');
-      T sum{0};
-      for (Index k = up_to_own ? 0 : own; k < (up_to_own ? own + 1 : order); ++k) {
-        sum = side == 'L' ? multiply_add(element(i, k), copy[static_cast<std::size_t>(k + j * m)], sum)
-                          : multiply_add(copy[static_cast<std::size_t>(i + k * m)], element(k, j), sum);
-      }
-      B[i + j * leading_b] = alpha == T{1} ? sum : multiply_add(alpha, sum, T{0});
+      const Index begin = up_to_own ? 0 : own;
+      const Index end = up_to_own ? own + 1 : order;
+      const auto left = [&](Index k) {
+        return side == 'L' ? element(i, begin + k) : copy[static_cast<std::size_t>(i + (begin + k) * m)];
+      };
+      const auto right = [&](Index k) {
+        return side == 'L' ? copy[static_cast<std::size_t>(begin + k + j * m)] : element(begin + k, j);
+      };
+      multiply_and_finish<T>(alpha, end - begin, left, right, T{0}, B[i + j * leading_b]);
     }
   }
   return 0;
@@ -384,22 +439,17 @@ int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
   if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
   if (m == 0 || n == 0) return 0;
   const Arithmetic arithmetic;
-  if (alpha != T{1}) {
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < m; ++i) {
-        T& b = B[i + j * leading_b];
-        b = alpha == T{0} ? T{0} : multiply_add(alpha, b, T{0});
-      }
-    }
-    if (alpha == T{0}) return 0;
-  }
+  const bool left = side == 'L';
+  std::optional<ScaledSides<T>> sides;
+  if (alpha != T{1}) sides.emplace(left, m, n, alpha, B, leading_b);
+  if (alpha == T{0}) return 0;
   const Operation operation = operation_of<T>(op);
   const Element<T> element{A, leading_a, operation};
-  const bool left = side == 'L';
   const Index order = left ? m : n;
   // X op(A) = B is op(A)^T X^T = B^T.
   const bool forward = ((triangle == 'L') == (operation == Operation::none)) == left;
   solve_blocks(System<T>{left, forward, diagonal == 'U', element, B, leading_b, left ? n : m}, 0, order);
+  if (sides) sides->finish();
   return 0;
 }
 
