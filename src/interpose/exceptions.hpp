@@ -50,8 +50,7 @@ template <Scalar T> int last_bit(const T& x) {
 }
 /// The exponent of the smallest number above zero.
 template <Scalar T>
-inline constexpr int least_bit =
-    std::numeric_limits<Real<T>>::min_exponent - std::numeric_limits<Real<T>>::digits;
+inline constexpr int least_bit = std::numeric_limits<Real<T>>::min_exponent - std::numeric_limits<Real<T>>::digits;
 
 /// What a sum start + sum_k x(k) y(k), rounded once, raises. Underflow is raised where a product has bits below the
 /// smallest number and the sum is near it.

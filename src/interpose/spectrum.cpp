@@ -160,11 +160,10 @@ template <Scalar T> bool solve_block(const Block<T>& block, Index& steps) {
   return true;
 }
 
-// d becomes the eigenvalues. Returns how many elements beside the diagonal are not zero yet. Blocks are scaled by powers
-// of two so that their largest element is near 1, and begin at the end where the smaller elements are: from there on
-// small eigenvalues keep their digits, and the steps converge.
-template <Scalar T>
-Index find_eigenvalues(std::vector<Real<T>>& d, std::vector<Real<T>>& e, Rotations<T>& rotations) {
+// d becomes the eigenvalues. Returns how many elements beside the diagonal are not zero yet. Blocks are scaled by
+// powers of two so that their largest element is near 1, and begin at the end where the smaller elements are: from
+// there on small eigenvalues keep their digits, and the steps converge.
+template <Scalar T> Index find_eigenvalues(std::vector<Real<T>>& d, std::vector<Real<T>>& e, Rotations<T>& rotations) {
   using R = Real<T>;
   constexpr Index most_steps = 60;
   const auto n = static_cast<Index>(d.size());
@@ -232,9 +231,8 @@ template <Scalar T> Index heev(bool vectors, bool lower, Index n, T* A, Index le
   std::vector<Index> order(count(n));
   std::iota(order.begin(), order.end(), Index{0});
   if (missing == 0) {
-    std::stable_sort(order.begin(), order.end(), [&](Index i, Index k) {
-      return reduction.d[count(i)] < reduction.d[count(k)];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index i, Index k) { return reduction.d[count(i)] < reduction.d[count(k)]; });
   }
   for (Index j = 0; j < n; ++j) {
     const Index from = order[count(j)];

@@ -244,7 +244,7 @@ template <Scalar T> T divided(const T& x, const T& y) {
     const R im = scaled_x.imag();
     const R size = std::fma(c, c, d * d);
     T quotient(std::scalbn(std::fma(re, c, im * d) / size, -exponent - up),
-                     std::scalbn(std::fma(im, c, -(re * d)) / size, -exponent - up));
+               std::scalbn(std::fma(im, c, -(re * d)) / size, -exponent - up));
     quiet.settle(quotient);
     quiet.raise(exceptions_of(quotient, Operands().add(x).add(y)));
     return quotient;

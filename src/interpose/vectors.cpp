@@ -223,7 +223,9 @@ template <Scalar T> Real<T> absolute_sum(Index n, const T* x, Index step) {
     }
   });
   quiet.settle(sum);
-  if (!std::isfinite(sum)) quiet.raise(exceptions_of_sum<T>(T(sum), n, all, [](Index) { return T{1}; }, nullptr));
+  if (!std::isfinite(sum))
+    quiet.raise(exceptions_of_sum<T>(
+        T(sum), n, all, [](Index) { return T{1}; }, nullptr));
   return sum;
 }
 

@@ -1,5 +1,5 @@
-// The BLAS and LAPACK names of libheddle_blas.so, loaded as a program loads them: sums beside exact ones, triangular and
-// linear systems by their residuals, spectra by theirs, and the floating-point exceptions of each.
+// The BLAS and LAPACK names of libheddle_blas.so, loaded as a program loads them: sums beside exact ones, triangular
+// and linear systems by their residuals, spectra by theirs, and the floating-point exceptions of each.
 #include "hunt/operations.hpp"
 
 #include <dlfcn.h>
@@ -76,7 +76,8 @@ template <Scalar T> bool is_ordinary(const T& sum) {
 }
 // No exception without an infinity or a NaN that is new.
 template <Scalar T>
-void judge_exceptions(Verdict& verdict, const std::string& property, int raised, bool finite_before, bool finite_after) {
+void judge_exceptions(Verdict& verdict, const std::string& property, int raised, bool finite_before,
+                      bool finite_after) {
   if (finite_before && finite_after) {
     verdict.holds(property + " raises nothing", raised == 0, "raised " + std::to_string(raised));
   }
@@ -205,8 +206,8 @@ template <Scalar T> void run_systems(const World& world, const Case& one, Verdic
   const T alpha(1);
   const char* const triangle = lower ? "L" : "U";
   Stored<T> X = B;
-  const int raised = call<T>("trsm", {"L", triangle, "N", "N", &n, &columns, &alpha, A.all.data(), &leading,
-                                      X.all.data(), &leading});
+  const int raised =
+      call<T>("trsm", {"L", triangle, "N", "N", &n, &columns, &alpha, A.all.data(), &leading, X.all.data(), &leading});
   if (raised < 0) return verdict.skip();
   verdict.holds("trsm raises nothing", raised == 0);
   const auto stored = [&](Index i, Index k) { return (lower ? i >= k : i <= k) ? A.at(i, k) : T(0); };
@@ -221,7 +222,8 @@ template <Scalar T> void run_systems(const World& world, const Case& one, Verdic
   bool same_rows = true;
   for (Index i = 1; i < n; ++i) same_rows = same_rows && scale("rows", i) == scale("rows", 0);
   if (same_rows) {
-    judge_residual<T>(verdict, "gesv", n, [&](Index i, Index k) { return A.at(i, k); }, X, B, 16.0);
+    judge_residual<T>(
+        verdict, "gesv", n, [&](Index i, Index k) { return A.at(i, k); }, X, B, 16.0);
   }
 }
 

@@ -57,8 +57,8 @@ template <class T> struct EveryRoutine {
       add(own + "gemv", {op, &n, &n, &alpha, A.data(), &leading, x.data(), &one, &beta, y.data(), &one});
       add(own + "gbmv", {op, &n, &n, &one, &one, &alpha, A.data(), &leading, x.data(), &one, &beta, y.data(), &one});
       for (const char* other : {"N", "C"}) {
-        add(own + "gemm", {op, other, &n, &n, &n, &alpha, A.data(), &leading, B.data(), &leading, &beta, C.data(),
-                           &leading});
+        add(own + "gemm",
+            {op, other, &n, &n, &n, &alpha, A.data(), &leading, B.data(), &leading, &beta, C.data(), &leading});
       }
     }
     add(own + (complex ? "geru" : "ger"), {&n, &n, &alpha, x.data(), &one, y.data(), &one, A.data(), &leading});
@@ -72,11 +72,11 @@ template <class T> struct EveryRoutine {
       add(symmetric + "r2", {triangle, &n, &alpha, x.data(), &one, y.data(), &one, A.data(), &leading});
       add(packed + "r2", {triangle, &n, &alpha, x.data(), &one, y.data(), &one, A.data()});
       for (const char* side : {"L", "R"}) {
-        add(own + "symm", {side, triangle, &n, &n, &alpha, A.data(), &leading, B.data(), &leading, &beta, C.data(),
-                           &leading});
+        add(own + "symm",
+            {side, triangle, &n, &n, &alpha, A.data(), &leading, B.data(), &leading, &beta, C.data(), &leading});
         if (complex) {
-          add(own + "hemm", {side, triangle, &n, &n, &alpha, A.data(), &leading, B.data(), &leading, &beta, C.data(),
-                             &leading});
+          add(own + "hemm",
+              {side, triangle, &n, &n, &alpha, A.data(), &leading, B.data(), &leading, &beta, C.data(), &leading});
         }
       }
       for (const char* op : {"N", "T"}) {

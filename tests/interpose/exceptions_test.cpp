@@ -1,10 +1,11 @@
 // Floating-point exceptions of every routine of the BLAS are those of what it computes, and its stack is small.
 #include "interpose/every_routine.hpp"
 
+#include <pthread.h>
+
 #include <cfenv>
 #include <cmath>
 #include <limits>
-#include <pthread.h>
 
 namespace heddle::test {
 namespace {
@@ -47,16 +48,19 @@ TYPED_TEST(Exceptions, AreNoneOfOrdinaryNumbers) {
     this->raised_by_all(n, dominated, [&](const std::string& name, int raised, const auto& every) {
       if (name.substr(1) != "tpsv" && name.substr(1) != "tbsv") none(name, raised, every);
     });
-    this->raised_by_all(n, [](Index) { return T(R(1)); }, [&](const std::string& name, int raised, const auto& every) {
-      if (n <= 20) none(name, raised, every);
-    });
+    this->raised_by_all(
+        n, [](Index) { return T(R(1)); },
+        [&](const std::string& name, int raised, const auto& every) {
+          if (n <= 20) none(name, raised, every);
+        });
     // Zeros among numbers far apart, whose products and sums have room.
     const auto apart = [&](Index k) {
       if (k % (n + 3) == 0) return T(R(2));
       return k % 3 == 0 ? T(R(0)) : this->random() * std::ldexp(R(1), static_cast<int>(k % 41) - 44);
     };
     this->raised_by_all(n, apart, [&](const std::string& name, int raised, const auto& every) {
-      if (name.substr(1, 2) != "tp" && name.substr(1, 2) != "tb" && name.substr(1) != "trsv" && name.substr(1) != "trsm")
+      if (name.substr(1, 2) != "tp" && name.substr(1, 2) != "tb" && name.substr(1) != "trsv" &&
+          name.substr(1) != "trsm")
         none(name, raised, every);
     });
   }
@@ -69,9 +73,8 @@ TYPED_TEST(Exceptions, AreNoneOfNaN) {
     const auto some = [&](Index k) {
       return k % 7 == 0 ? T(std::numeric_limits<R>::quiet_NaN()) : this->random() / static_cast<R>(n) + R(1);
     };
-    this->raised_by_all(n, some, [](const std::string& name, int raised, const auto&) {
-      ASSERT_EQ(raised & FE_INVALID, 0) << name;
-    });
+    this->raised_by_all(
+        n, some, [](const std::string& name, int raised, const auto&) { ASSERT_EQ(raised & FE_INVALID, 0) << name; });
   }
 }
 

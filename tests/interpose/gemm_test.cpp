@@ -133,10 +133,11 @@ template <class T> struct Case {
   }
   std::vector<T> exact() const {
     std::vector<T> result = C;
-    heddle::exact::gemm(ExecutionSpace(), op_a, op_b, alpha,
-                matrix<const T>(A.data(), op_a == Operation::none ? m : k, op_a == Operation::none ? k : m, leading_a),
-                matrix<const T>(B.data(), op_b == Operation::none ? k : n, op_b == Operation::none ? n : k, leading_b),
-                beta, matrix<T>(result.data(), m, n, leading_c));
+    heddle::exact::gemm(
+        ExecutionSpace(), op_a, op_b, alpha,
+        matrix<const T>(A.data(), op_a == Operation::none ? m : k, op_a == Operation::none ? k : m, leading_a),
+        matrix<const T>(B.data(), op_b == Operation::none ? k : n, op_b == Operation::none ? n : k, leading_b), beta,
+        matrix<T>(result.data(), m, n, leading_c));
     Kokkos::fence();
     return result;
   }
