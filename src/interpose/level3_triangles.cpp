@@ -105,11 +105,14 @@ void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index orde
   auto& largest_factor = work->largest_factor;
   auto& x = work->x;
   const auto number = [&](Index step) { return forward ? step : order - 1 - step; };
-  for (Index step = 0; step < order; ++step) {
-    largest_factor[step] = 0.0;
-    for (Index k = 0; k < step; ++k) {
-      rows[step][k] = static_cast<double>(A(number(step), number(k)));
-      largest_factor[step] = quiet_max(largest_factor[step], std::abs(rows[step][k]));
+  {
+    const Quiet quiet;
+    for (Index step = 0; step < order; ++step) {
+      largest_factor[step] = 0.0;
+      for (Index k = 0; k < step; ++k) {
+        rows[step][k] = static_cast<double>(A(number(step), number(k)));
+        largest_factor[step] = std::max(largest_factor[step], std::abs(rows[step][k]));
+      }
     }
   }
   for (Index first = 0; first < columns; first += lanes) {
@@ -125,8 +128,13 @@ void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index orde
         auto value = static_cast<T>(x[step][l]);
         if (!unit) value = value / diagonal;
         x[step][l] = static_cast<double>(value);
-        largest[l] = quiet_max(largest[l], std::abs(x[step][l]));
         own[l * across] = value;
+      }
+      {
+        // Vectors' comparisons raise FE_INVALID where one is NaN.
+        const Quiet quiet;
+        for (Index l = 0; l < wanted; ++l) largest[l] = std::max(largest[l], std::abs(x[step][l]));
+        Quiet::settle(largest);
       }
       for (Index l = wanted; l < lanes; ++l) x[step][l] = 0.0;
     }

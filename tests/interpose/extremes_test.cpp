@@ -100,7 +100,9 @@ TYPED_TEST(Extremes, ScalarsBringBackWhatOverflowsOrUnderflows) {
           for (int j = 0; j < (takes_y ? 1 : n); ++j) {
             for (int i = 0; i < n; ++i) {
               const std::size_t e = at(i, j, n + 2);
-              ASSERT_EQ(found[e], expected[e])
+              // With beta the exact sum is rounded once, another one twice.
+              const R bound = beta == R(0) ? R(0) : static_cast<R>(8 * n) * static_cast<R>(unit_roundoff<T>);
+              ASSERT_LE(this->size(found[e] - expected[e]), bound)
                   << of_plain[r].name << " n " << n << " p " << p << " (" << i << ", " << j << ")";
             }
           }
