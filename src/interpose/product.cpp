@@ -127,8 +127,7 @@ template <Scalar T> void multiply(const Product<T>& given) {
 template <Scalar T> void multiply_emulated(const Product<T>& product) {
   with_kokkos([&](const blas::Context& context) {
     const ExecutionSpace& space = context.space();
-    EmulatedGemm<T> gemm(context, product.m, product.n, product.k,
-                         {.look = product.look, .fallback = product.fallback});
+    EmulatedGemm<T> gemm(context, product.m, product.n, product.k, {.look = product.look});
     const MatrixView<const T> A = factor(product.op_a, product.A, product.m, product.k, product.leading_a);
     const MatrixView<const T> B = factor(product.op_b, product.B, product.k, product.n, product.leading_b);
     const MatrixView<T> C = matrix(product.C, product.m, product.n, product.leading_c);
