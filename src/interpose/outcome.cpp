@@ -130,11 +130,13 @@ template <Scalar T> void Outcome<T>::raise() {
     }
   }
   if (!unusual.denormal) return;
-  const Range a(product_.op_a == Operation::none ? product_.m : product_.k,
-                product_.op_a == Operation::none ? product_.k : product_.m, product_.A, product_.leading_a);
-  const Range b(product_.op_b == Operation::none ? product_.k : product_.n,
-                product_.op_b == Operation::none ? product_.n : product_.k, product_.B, product_.leading_b);
-  if (a.last_bit + b.last_bit + last_bit(product_.alpha) < least_bit<T>) quiet_.raise(FE_UNDERFLOW | FE_INEXACT);
+  int of_a = 1 << 20;
+  int of_b = of_a;
+  for (Index k = 0; k < product_.k; ++k) {
+    for (Index i = 0; i < product_.m; ++i) of_a = std::min(of_a, last_bit(left(i, k)));
+    for (Index j = 0; j < product_.n; ++j) of_b = std::min(of_b, last_bit(right(k, j)));
+  }
+  if (of_a + of_b + last_bit(product_.alpha) < least_bit<T>) quiet_.raise(FE_UNDERFLOW | FE_INEXACT);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class Outcome<T>
