@@ -10,7 +10,7 @@
 namespace heddle::hunt {
 namespace {
 
-template <class Function> Function* blas_function(const std::string& name) {
+template <class Function> Function* blas_function([[maybe_unused]] const std::string& name) {
 #if defined(HEDDLE_BLAS_LIBRARY)
   static void* const library = dlopen(HEDDLE_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw std::runtime_error(dlerror());
