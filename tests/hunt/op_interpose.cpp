@@ -1,5 +1,6 @@
 // The BLAS and LAPACK names of libheddle_blas.so, loaded as a program loads them: sums beside exact ones, triangular
 // and linear systems by their residuals, spectra by theirs, and the floating-point exceptions of each.
+#include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
 
 #include <dlfcn.h>
