@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 namespace heddle::exact::impl {
 
@@ -80,7 +81,8 @@ template <class Terms> void add_exactly(const Terms& terms, Index begin, Index e
   if (end - begin >= fewest) {
     // Two, in turn: neighbouring numbers often have the same exponent, and an integer that was written just now cannot
     // be read at once.
-    ExponentSums sums[2];
+    const auto both = std::make_unique<ExponentSums[]>(2);
+    ExponentSums* const sums = both.get();
     constexpr int lanes = Terms::parts == 1 ? 2 : 64;
     for (; k + lanes <= end; k += lanes) {
       // Products and their errors in vectors first.

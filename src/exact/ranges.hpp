@@ -4,6 +4,7 @@
 #include "exact/terms.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace heddle::exact::impl {
 
@@ -53,7 +54,8 @@ template <int levels, class Terms>
 void add_vectors(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
   // Of 16, 32 and 64, the fastest for every kind of data.
   constexpr int lanes = 64;
-  Expansions<lanes, levels> expansions(sum);
+  const auto off_stack = std::make_unique<Expansions<lanes, levels>>(sum);
+  Expansions<lanes, levels>& expansions = *off_stack;
   Index k = begin;
   for (; k + lanes <= end; k += lanes) {
     alignas(64) double values[lanes];

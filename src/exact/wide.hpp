@@ -7,7 +7,7 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define HEDDLE_APART __noinline__
 #else
-#define HEDDLE_APART
+#define HEDDLE_APART __attribute__((noinline))
 #endif
 
 namespace heddle::exact::bits {

@@ -29,7 +29,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
 #define HEDDLE_GEQRF(symbol, NAME, T, I)                                                                      \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, T* A, const I* leading, T* tau, T* work, const I* length, \
                             I* info) {                                                                        \
-    HEDDLE_COUNT(NAME);                                                                                       \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                               \
     const bool asked = *length == -1;                                                                         \
     if (!accepted(NAME, info,                                                                                 \
                   {{*m < 0, 1}, {*n < 0, 2}, {below(*leading, *m), 4}, {!asked && below(*length, *n), 7}})) { \
@@ -41,7 +41,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
 #define HEDDLE_ORGQR(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* k, T* A, const I* leading, const T* tau, T* work, \
                             const I* length, I* info) {                                                        \
-    HEDDLE_COUNT(NAME);                                                                                        \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                \
     const bool asked = *length == -1;                                                                          \
     if (!accepted(NAME, info,                                                                                  \
                   {{*m < 0, 1},                                                                                \
@@ -58,7 +58,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
   HEDDLE_EXPORT void symbol(const char* side, const char* op, const I* m, const I* n, const I* k, const T* A,   \
                             const I* leading, const T* tau, T* C, const I* leading_c, T* work, const I* length, \
                             I* info) {                                                                          \
-    HEDDLE_COUNT(NAME);                                                                                         \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                 \
     const bool asked = *length == -1;                                                                           \
     const bool left = is(side, 'L');                                                                            \
     const bool adjoint = is(op, heddle::is_complex<T> ? 'C' : 'T');                                             \
@@ -80,7 +80,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
   }
 // Real matrices' eigenproblems have no array of real numbers besides.
 #define HEDDLE_SYEV_BODY(NAME, T, I)                          \
-  HEDDLE_COUNT(NAME);                                         \
+  HEDDLE_COUNT_QUIETLY(NAME);                                 \
   const bool asked = *length == -1;                           \
   const Workspace needed = of_syev<T>(*n);                    \
   if (!accepted(NAME, info,                                   \
@@ -107,7 +107,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
   HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading,          \
                             heddle::Real<T>* w, T* work, const I* length, I* integers, const I* integer_length, \
                             I* info) {                                                                          \
-    HEDDLE_COUNT(NAME);                                                                                         \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                 \
     const bool asked = *length == -1 || *integer_length == -1;                                                  \
     const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                                     \
     if (!accepted(NAME, info,                                                                                   \
@@ -127,7 +127,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
   HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading, \
                             heddle::Real<T>* w, T* work, const I* length, heddle::Real<T>* reals,      \
                             const I* real_length, I* integers, const I* integer_length, I* info) {     \
-    HEDDLE_COUNT(NAME);                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                        \
     const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                   \
     const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                            \
     if (!accepted(NAME, info,                                                                          \
@@ -162,7 +162,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
                             const I* leading, const T* least, const T* most, const I* first, const I* last,         \
                             const T* /*tolerance*/, I* found, T* w, T* Z, const I* leading_z, I* support, T* work,  \
                             const I* length, I* integers, const I* integer_length, I* info) {                       \
-    HEDDLE_COUNT(NAME);                                                                                             \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                     \
     const bool asked = *length == -1 || *integer_length == -1;                                                      \
     const Workspace needed = of_syevr<T>(*n);                                                                       \
     HEDDLE_SYEVR_CHECKS;                                                                                            \
@@ -183,7 +183,7 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
                             heddle::Real<T>* w, T* Z, const I* leading_z, I* support, T* work, const I* length,    \
                             heddle::Real<T>* reals, const I* real_length, I* integers, const I* integer_length,    \
                             I* info) {                                                                             \
-    HEDDLE_COUNT(NAME);                                                                                            \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
     const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                               \
     const Workspace needed = of_syevr<T>(*n);                                                                      \
     HEDDLE_SYEVR_CHECKS;                                                                                           \

@@ -245,8 +245,7 @@ template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, 
   }
   int moduli = work.moduli;
   if (spread.undecided > 0 || spread.ratio > usual_spread) {
-    const EmulationReport report =
-        choose_emulation<T>(product.k, product.m * product.n, spread, {.fallback = product.fallback});
+    const EmulationReport report = choose_emulation<T>(product.k, product.m * product.n, spread, {});
     if (report.fallback) return false;
     moduli = report.moduli;
   }

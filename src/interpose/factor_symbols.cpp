@@ -22,14 +22,14 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
 
 #define HEDDLE_GETRF(symbol, NAME, T, I)                                                          \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, T* A, const I* leading, I* pivots, I* info) { \
-    HEDDLE_COUNT(NAME);                                                                           \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                   \
     if (!accepted(NAME, info, {{*m < 0, 1}, {*n < 0, 2}, {below(*leading, *m), 4}})) return;      \
     *info = static_cast<I>(getrf<T, I>(*m, *n, A, *leading, pivots));                             \
   }
 #define HEDDLE_GETRS(symbol, NAME, T, I)                                                                \
   HEDDLE_EXPORT void symbol(const char* op, const I* n, const I* columns, const T* A, const I* leading, \
                             const I* pivots, T* B, const I* leading_b, I* info) {                       \
-    HEDDLE_COUNT(NAME);                                                                                 \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                         \
     const char letter = capital(op);                                                                    \
     if (!accepted(NAME, info,                                                                           \
                   {{letter != 'N' && letter != 'T' && letter != 'C', 1},                                \
@@ -44,7 +44,7 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
 #define HEDDLE_GESV(symbol, NAME, T, I)                                                                                \
   HEDDLE_EXPORT void symbol(const I* n, const I* columns, T* A, const I* leading, I* pivots, T* B, const I* leading_b, \
                             I* info) {                                                                                 \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     if (!accepted(NAME, info,                                                                                          \
                   {{*n < 0, 1}, {*columns < 0, 2}, {below(*leading, *n), 4}, {below(*leading_b, *n), 7}})) {           \
       return;                                                                                                          \
@@ -54,7 +54,7 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
   }
 #define HEDDLE_GETRI(symbol, NAME, T, I)                                                                              \
   HEDDLE_EXPORT void symbol(const I* n, T* A, const I* leading, const I* pivots, T* work, const I* length, I* info) { \
-    HEDDLE_COUNT(NAME);                                                                                               \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                       \
     const bool asked = *length == -1;                                                                                 \
     if (!accepted(NAME, info, {{*n < 0, 1}, {below(*leading, *n), 3}, {!asked && below(*length, *n), 6}})) return;    \
     work[0] = T(static_cast<heddle::Real<T>>(std::max<I>(1, *n)));                                                    \
@@ -62,7 +62,7 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
   }
 #define HEDDLE_POTRF(symbol, NAME, T, I)                                                                        \
   HEDDLE_EXPORT void symbol(const char* triangle, const I* n, T* A, const I* leading, I* info) {                \
-    HEDDLE_COUNT(NAME);                                                                                         \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                 \
     if (!accepted(NAME, info, {{!is_triangle(capital(triangle)), 1}, {*n < 0, 2}, {below(*leading, *n), 4}})) { \
       return;                                                                                                   \
     }                                                                                                           \
@@ -71,14 +71,14 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
 #define HEDDLE_POTRS(symbol, NAME, T, I)                                                                            \
   HEDDLE_EXPORT void symbol(const char* triangle, const I* n, const I* columns, const T* A, const I* leading, T* B, \
                             const I* leading_b, I* info) {                                                          \
-    HEDDLE_COUNT(NAME);                                                                                             \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                     \
     if (!accepted_definite(NAME, info, triangle, *n, *columns, *leading, *leading_b)) return;                       \
     potrs<T>(capital(triangle) == 'L', *n, *columns, A, *leading, B, *leading_b);                                   \
   }
 #define HEDDLE_POSV(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const char* triangle, const I* n, const I* columns, T* A, const I* leading, T* B, \
                             const I* leading_b, I* info) {                                                    \
-    HEDDLE_COUNT(NAME);                                                                                       \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                               \
     if (!accepted_definite(NAME, info, triangle, *n, *columns, *leading, *leading_b)) return;                 \
     const bool lower = capital(triangle) == 'L';                                                              \
     *info = static_cast<I>(potrf<T>(lower, *n, A, *leading));                                                 \
@@ -86,7 +86,7 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
   }
 #define HEDDLE_TRTRI(symbol, NAME, T, I)                                                                               \
   HEDDLE_EXPORT void symbol(const char* triangle, const char* diagonal, const I* n, T* A, const I* leading, I* info) { \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     if (!accepted(NAME, info,                                                                                          \
                   {{!is_triangle(capital(triangle)), 1},                                                               \
                    {capital(diagonal) != 'U' && capital(diagonal) != 'N', 2},                                          \
@@ -99,7 +99,7 @@ bool accepted_definite(const char* name, I* info, const char* triangle, I n, I c
 #define HEDDLE_TRTRS(symbol, NAME, T, I)                                                                              \
   HEDDLE_EXPORT void symbol(const char* triangle, const char* op, const char* diagonal, const I* n, const I* columns, \
                             const T* A, const I* leading, T* B, const I* leading_b, I* info) {                        \
-    HEDDLE_COUNT(NAME);                                                                                               \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                       \
     const char letter = capital(op);                                                                                  \
     if (!accepted(NAME, info,                                                                                         \
                   {{!is_triangle(capital(triangle)), 1},                                                              \

@@ -164,7 +164,7 @@ template <Scalar T> Index factor_columns(Index rows, Index columns, T* A, Index 
   move_rows(right, leading, rest, 0, half, [&](Index i) { return pivots[static_cast<std::size_t>(i)]; });
   trsm<T>('L', 'L', 'N', 'U', half, rest, T{1}, A, leading, right, leading);
   multiply<T>({Operation::none, Operation::none, rows - half, rest, half, T{-1}, A + half, leading, right, leading,
-               T{1}, right + half, leading, true, Fallback::none});
+               T{1}, right + half, leading});
   std::vector<Index> of_rest;
   const Index later = factor_columns(rows - half, rest, right + half, leading, of_rest);
   move_rows(A, leading, half, half, rest, [&](Index i) { return half + of_rest[static_cast<std::size_t>(i)]; });
@@ -178,7 +178,7 @@ template <Scalar T> Index factor_block(bool lower, Index n, T* A, Index leading)
   const auto get = [&](Index i, Index k) { return lower ? A[i + k * leading] : conjugate(A[k + i * leading]); };
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) {
-      T value = get(i, j);
+      T value = i == j ? T(real_of<R>(get(i, j))) : get(i, j);
       if (j > 0) {
         const T start = value;
         value = inner_product<T>(

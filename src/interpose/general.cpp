@@ -155,10 +155,7 @@ template <Scalar T> class General {
   // Z's products with the Schur form's vectors, as A has them.
   void give(bool left, const Balance<T>& balance, const std::vector<T>& Z, T* V, Index leading) const {
     const std::vector<T> X = schur_vectors<T>(left, n_, A_, leading_);
-    Product<T> product{Operation::none, Operation::none, n_, n_, n_, T{1}, Z.data(), n_, X.data(), n_, T{0}, V,
-                       leading};
-    product.fallback = Fallback::none;
-    multiply<T>(product);
+    multiply<T>({Operation::none, Operation::none, n_, n_, n_, T{1}, Z.data(), n_, X.data(), n_, T{0}, V, leading});
     balance.restore(left, n_, V, leading);
     normalise_all<T>(n_, w_, V, leading);
   }

@@ -52,7 +52,7 @@ Index of_geev(bool vectors, Index n) {
 #define HEDDLE_GEEV_REAL(symbol, NAME, T, I)                                                                           \
   HEDDLE_EXPORT void symbol(const char* left, const char* right, const I* n, T* A, const I* leading, T* re, T* im,     \
                             T* VL, const I* leading_l, T* VR, const I* leading_r, T* work, const I* length, I* info) { \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     const bool asked = *length == -1;                                                                                  \
     const Index needed = of_geev(is(left, 'V') || is(right, 'V'), *n);                                                 \
     if (!accepted_geev(NAME, info, left, right, *n, *leading, *leading_l, *leading_r, asked || *length >= needed,      \
@@ -70,7 +70,7 @@ Index of_geev(bool vectors, Index n) {
   HEDDLE_EXPORT void symbol(const char* left, const char* right, const I* n, T* A, const I* leading, T* w, T* VL, \
                             const I* leading_l, T* VR, const I* leading_r, T* work, const I* length,              \
                             heddle::Real<T>* /*reals*/, I* info) {                                                \
-    HEDDLE_COUNT(NAME);                                                                                           \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                   \
     const bool asked = *length == -1;                                                                             \
     const Index needed = std::max<Index>(1, 2 * Index{*n});                                                       \
     if (!accepted_geev(NAME, info, left, right, *n, *leading, *leading_l, *leading_r, asked || *length >= needed, \
@@ -92,7 +92,7 @@ Index of_geev(bool vectors, Index n) {
       beneath(job, sort, select, n, A, leading, sorted, re, im, VS, leading_s, work, length, logical, info);          \
       return;                                                                                                         \
     }                                                                                                                 \
-    HEDDLE_COUNT(NAME);                                                                                               \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                       \
     const bool asked = *length == -1;                                                                                 \
     const Index needed = of_geev(false, *n);                                                                          \
     if (!accepted_gees(NAME, info, job, sort, *n, *leading, *leading_s, asked || *length >= needed, 13)) return;      \
@@ -112,7 +112,7 @@ Index of_geev(bool vectors, Index n) {
       beneath(job, sort, select, n, A, leading, sorted, w, VS, leading_s, work, length, reals, logical, info);   \
       return;                                                                                                    \
     }                                                                                                            \
-    HEDDLE_COUNT(NAME);                                                                                          \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                  \
     const bool asked = *length == -1;                                                                            \
     const Index needed = std::max<Index>(1, 2 * Index{*n});                                                      \
     if (!accepted_gees(NAME, info, job, sort, *n, *leading, *leading_s, asked || *length >= needed, 12)) return; \
@@ -123,7 +123,7 @@ Index of_geev(bool vectors, Index n) {
 #define HEDDLE_GEHRD(symbol, NAME, T, I)                                                                      \
   HEDDLE_EXPORT void symbol(const I* n, const I* low, const I* high, T* A, const I* leading, T* tau, T* work, \
                             const I* length, I* info) {                                                       \
-    HEDDLE_COUNT(NAME);                                                                                       \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                               \
     const bool asked = *length == -1;                                                                         \
     if (!accepted(NAME, info,                                                                                 \
                   {{*n < 0, 1},                                                                               \
@@ -139,7 +139,7 @@ Index of_geev(bool vectors, Index n) {
 #define HEDDLE_ORGHR(symbol, NAME, T, I)                                                                            \
   HEDDLE_EXPORT void symbol(const I* n, const I* low, const I* high, T* A, const I* leading, const T* tau, T* work, \
                             const I* length, I* info) {                                                             \
-    HEDDLE_COUNT(NAME);                                                                                             \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                     \
     const bool asked = *length == -1;                                                                               \
     const Index needed = std::max<Index>(1, Index{*high} - *low);                                                   \
     if (!accepted(NAME, info,                                                                                       \

@@ -41,7 +41,7 @@ template <class I> bool is_type(I type) {
 #define HEDDLE_SYGST(symbol, NAME, T, I)                                                                           \
   HEDDLE_EXPORT void symbol(const I* type, const char* triangle, const I* n, T* A, const I* leading_a, const T* B, \
                             const I* leading_b, I* info) {                                                         \
-    HEDDLE_COUNT(NAME);                                                                                            \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
     if (!accepted(NAME, info,                                                                                      \
                   {{!is_type(*type), 1},                                                                           \
                    {!is_triangle(capital(triangle)), 2},                                                           \
@@ -64,7 +64,7 @@ template <class I> bool is_type(I type) {
         hegv<T>(static_cast<int>(*type), is(job, 'V'), is(triangle, 'L'), *n, A, *leading_a, B, *leading_b, w)); \
   }
 #define HEDDLE_SYGV_BODY(NAME, T, I)                                                                 \
-  HEDDLE_COUNT(NAME);                                                                                \
+  HEDDLE_COUNT_QUIETLY(NAME);                                                                        \
   const bool asked = *length == -1;                                                                  \
   const Workspace needed = of_syev<T>(*n);                                                           \
   if (!accepted(NAME, info, {HEDDLE_SYGV_CHECKS, {!asked && *length < needed.numbers, 11}})) return; \
@@ -87,7 +87,7 @@ template <class I> bool is_type(I type) {
   HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,    \
                             const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work, \
                             const I* length, I* integers, const I* integer_length, I* info) {          \
-    HEDDLE_COUNT(NAME);                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                        \
     const bool asked = *length == -1 || *integer_length == -1;                                         \
     const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                            \
     if (!accepted(NAME, info,                                                                          \
@@ -105,7 +105,7 @@ template <class I> bool is_type(I type) {
                             const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work,  \
                             const I* length, heddle::Real<T>* reals, const I* real_length, I* integers, \
                             const I* integer_length, I* info) {                                         \
-    HEDDLE_COUNT(NAME);                                                                                 \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                         \
     const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                    \
     const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                             \
     if (!accepted(NAME, info,                                                                           \
@@ -128,7 +128,7 @@ template <class I> bool is_type(I type) {
                             const I* first, const I* last, const heddle::Real<T>* /*tolerance*/, I* found,        \
                             heddle::Real<T>* w, T* Z, const I* leading_z, T* work,                                \
                             const I* length REALS(heddle::Real<T>), I* /*integers*/, I* failed, I* info) {        \
-    HEDDLE_COUNT(NAME);                                                                                           \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                   \
     const bool asked = *length == -1;                                                                             \
     const Workspace needed = of_syevx<T>(*n);                                                                     \
     const Wanted wanted = wanted_from(range, least, most, first, last);                                           \
@@ -155,7 +155,7 @@ template <class I> bool is_type(I type) {
       T* B, const I* leading_b, const heddle::Real<T>* least, const heddle::Real<T>* most, const I* first,           \
       const I* last, const heddle::Real<T>* /*tolerance*/, I* found, heddle::Real<T>* w, T* Z, const I* leading_z,   \
       T* work, const I* length REALS(heddle::Real<T>), I* /*integers*/, I* failed, I* info) {                        \
-    HEDDLE_COUNT(NAME);                                                                                              \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                      \
     const bool asked = *length == -1;                                                                                \
     const Index numbers = std::max<Index>(1, (heddle::is_complex<T> ? 2 : 8) * Index{*n});                           \
     const Wanted wanted = wanted_from(range, least, most, first, last);                                              \

@@ -1,6 +1,7 @@
 // Arguments of LAPACK, as its names pass them.
 #pragma once
 
+#include "interpose/arithmetic.hpp"
 #include "interpose/symbols.hpp"
 
 #include <algorithm>
@@ -34,6 +35,11 @@ template <Scalar T> T held(Index count) {
 }
 
 }  // namespace heddle::impl::interpose
+
+// A routine of LAPACK raises no floating-point exceptions: what it has to say is in INFO.
+#define HEDDLE_COUNT_QUIETLY(name) \
+  HEDDLE_COUNT(name);              \
+  const ::heddle::impl::interpose::Quiet quiet
 
 // Names of real numbers, and of complex ones.
 #define HEDDLE_PAIRS(FAMILY, real, REAL, COMPLEX_FAMILY, complex, COMPLEX)     \

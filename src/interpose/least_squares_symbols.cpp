@@ -129,7 +129,7 @@ void gels(const char* name, const char* op, const Shape<I>& shape, T* A, T* B, T
   }
   work[0] = held<T>(needed.asked);
   if (asked) return;
-  bool zeros = shape.empty();
+  bool zeros = shape.empty() || shape.columns == 0;
   if (!zeros) {
     zeros = true;
     for (Index j = 0; j < shape.n; ++j) {
@@ -151,7 +151,7 @@ void gels(const char* name, const char* op, const Shape<I>& shape, T* A, T* B, T
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,               \
                             const I* leading_b, T* s, const T* relative, I* rank, T* work, const I* length,       \
                             I* integers, I* info) {                                                               \
-    HEDDLE_COUNT(NAME);                                                                                           \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                   \
     gelsd<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, nullptr, \
                 integers, info);                                                                                  \
   }
@@ -159,27 +159,27 @@ void gels(const char* name, const char* op, const Shape<I>& shape, T* A, T* B, T
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                    \
                             const I* leading_b, heddle::Real<T>* s, const heddle::Real<T>* relative, I* rank, T* work, \
                             const I* length, heddle::Real<T>* reals, I* integers, I* info) {                           \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     gelsd<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, reals,        \
                 integers, info);                                                                                       \
   }
 #define HEDDLE_GELSS(symbol, NAME, T, I)                                                                               \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                    \
                             const I* leading_b, T* s, const T* relative, I* rank, T* work, const I* length, I* info) { \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     gelss<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, info);        \
   }
 #define HEDDLE_COMPLEX_GELSS(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                    \
                             const I* leading_b, heddle::Real<T>* s, const heddle::Real<T>* relative, I* rank, T* work, \
                             const I* length, heddle::Real<T>* /*reals*/, I* info) {                                    \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     gelss<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, info);        \
   }
 #define HEDDLE_GELS(symbol, NAME, T, I)                                                                             \
   HEDDLE_EXPORT void symbol(const char* op, const I* m, const I* n, const I* columns, T* A, const I* leading, T* B, \
                             const I* leading_b, T* work, const I* length, I* info) {                                \
-    HEDDLE_COUNT(NAME);                                                                                             \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                     \
     gels<T, I>(NAME, op, {*m, *n, *columns, *leading, *leading_b}, A, B, work, *length, info);                      \
   }
 HEDDLE_PAIRS(GELSD, gelsd, "GELSD", COMPLEX_GELSD, gelsd, "GELSD");

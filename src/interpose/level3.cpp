@@ -1,23 +1,17 @@
+// Products of symmetric matrices and updates of them.
 #include "interpose/level3.hpp"
 
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/product.hpp"
-#include "interpose/reduced.hpp"
-#include "interpose/threads.hpp"
+#include "interpose/stored.hpp"
 
+#include <cmath>
 #include <vector>
 
 namespace heddle::impl::interpose {
 namespace {
 
-template <Scalar T> bool is_finite(const T& x) {
-  if constexpr (is_complex<T>) {
-    return std::isfinite(x.real()) && std::isfinite(x.imag());
-  } else {
-    return std::isfinite(x);
-  }
-}
 template <Scalar T> T real_part(const T& x) {
   if constexpr (is_complex<T>) {
     return T(x.real(), 0);
@@ -25,53 +19,32 @@ template <Scalar T> T real_part(const T& x) {
     return x;
   }
 }
-template <Scalar T> Operation operation_of(char op) {
-  return op == 'N'                    ? Operation::none
-         : op == 'C' && is_complex<T> ? Operation::conjugate_transpose
-                                      : Operation::transpose;
-}
 template <Scalar T> Operation adjoint(bool hermitian) {
   return hermitian && is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
 }
-// c = beta c + term.
-template <Scalar T> void put(T& c, const T& beta, const T& term) {
-  c = beta == T{0} ? term : multiply_add(beta, c, term);
+// c = beta c + term; beta is real for Hermitian C, whose diagonal's imaginary parts are not read.
+template <bool hermitian, Scalar T> void put(T& c, const T& beta, const T& term, bool diagonal) {
+  if constexpr (hermitian && is_complex<T>) {
+    using R = Real<T>;
+    const R factor = beta.real();
+    const bool added = factor != R{0};
+    c = T(added ? std::fma(factor, c.real(), term.real()) : term.real(), diagonal ? R{0}
+                                                                         : added
+                                                                             ? std::fma(factor, c.imag(), term.imag())
+                                                                             : term.imag());
+  } else {
+    c = beta == T{0} ? term : multiply_add(beta, c, term);
+  }
 }
-// Rows of a column that lie in a triangle of n x n.
-struct Rows {
-  Index begin;
-  Index end;
-  Rows(char triangle, Index n, Index column)
-      : begin(triangle == 'L' ? column : 0), end(triangle == 'L' ? n : column + 1) {}
-};
 // C = beta C, a triangle.
 template <Scalar T, bool hermitian> void scale_triangle(char triangle, Index n, const T& beta, T* C, Index leading) {
   for (Index j = 0; j < n; ++j) {
-    const Rows rows(triangle, n, j);
+    const TriangleRows rows(triangle, n, j);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      T& c = C[i + j * leading];
-      if (beta != T{1}) c = beta == T{0} ? T{0} : multiply_add(beta, c, T{0});
-      if (hermitian && i == j) c = real_part(c);
+      put<hermitian>(C[i + j * leading], beta, T{0}, i == j);
     }
   }
 }
-
-constexpr Index solved_at_once = 64;
-
-// Element (i, j) of op(A), A triangular or not.
-template <Scalar T> struct Element {
-  const T* A;
-  Index leading;
-  Operation op;
-  T operator()(Index i, Index j) const {
-    const T x = op == Operation::none ? A[i + j * leading] : A[j + i * leading];
-    return op == Operation::conjugate_transpose ? conjugate(x) : x;
-  }
-  // A of op(A) from (i, j) on.
-  [[nodiscard]] const T* from(Index i, Index j) const {
-    return op == Operation::none ? A + i + j * leading : A + j + i * leading;
-  }
-};
 
 // What updates of rank k and 2k are refused for alike.
 template <Scalar T, bool hermitian> int wrong_update(char triangle, char op, Index n, Index k, Index leading_a) {
@@ -101,7 +74,7 @@ int symm(char side, char triangle, Index m, Index n, T alpha, const T* A, Index 
   if (alpha != T{0}) {
     all.resize(static_cast<std::size_t>(order * order));
     for (Index j = 0; j < order; ++j) {
-      const Rows rows(triangle, order, j);
+      const TriangleRows rows(triangle, order, j);
       for (Index i = rows.begin; i < rows.end; ++i) {
         const T a = hermitian && i == j ? real_part(A[i + j * leading_a]) : A[i + j * leading_a];
         all[static_cast<std::size_t>(i + j * order)] = a;
@@ -135,11 +108,9 @@ int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index le
   multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, A,
                leading_a, T{0}, products.data(), n});
   for (Index j = 0; j < n; ++j) {
-    const Rows rows(triangle, n, j);
+    const TriangleRows rows(triangle, n, j);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      T& c = C[i + j * leading_c];
-      put(c, beta, products[static_cast<std::size_t>(i + j * n)]);
-      if (hermitian && i == j) c = real_part(c);
+      put<hermitian>(C[i + j * leading_c], beta, products[static_cast<std::size_t>(i + j * n)], i == j);
     }
   }
   return 0;
@@ -160,246 +131,16 @@ int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index l
   std::vector<T> products(static_cast<std::size_t>(n * n));
   const Operation adjoined = adjoint<T>(hermitian);
   const bool first = op == 'N';
-  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, T{1}, A, leading_a, B,
+  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, B,
                leading_b, T{0}, products.data(), n});
   for (Index j = 0; j < n; ++j) {
-    const Rows rows(triangle, n, j);
+    const TriangleRows rows(triangle, n, j);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      const T one = multiply_add(alpha, products[static_cast<std::size_t>(i + j * n)], T{0});
-      const T turned = multiply_add(alpha, products[static_cast<std::size_t>(j + i * n)], T{0});
-      T& c = C[i + j * leading_c];
-      put(c, beta, one + (hermitian ? conjugate(turned) : turned));
-      if (hermitian && i == j) c = real_part(c);
+      const T& one = products[static_cast<std::size_t>(i + j * n)];
+      const T& turned = products[static_cast<std::size_t>(j + i * n)];
+      put<hermitian>(C[i + j * leading_c], beta, T(one + (hermitian ? conjugate(turned) : turned)), i == j);
     }
   }
-  return 0;
-}
-
-namespace {
-
-int wrong_triangular(char side, char triangle, char op, char diagonal, Index m, Index n, Index leading_a,
-                     Index leading_b) {
-  if (side != 'L' && side != 'R') return 1;
-  if (triangle != 'L' && triangle != 'U') return 2;
-  if (op != 'N' && op != 'T' && op != 'C') return 3;
-  if (diagonal != 'U' && diagonal != 'N') return 4;
-  if (m < 0) return 5;
-  if (n < 0) return 6;
-  if (leading_a < std::max<Index>(1, side == 'L' ? m : n)) return 9;
-  if (leading_b < std::max<Index>(1, m)) return 11;
-  return 0;
-}
-
-// A with zeros and, where the diagonal is not stored, ones; whether all that is stored is finite.
-template <Scalar T>
-bool unfold(char triangle, char diagonal, Index order, const T* A, Index leading, std::vector<T>& all) {
-  bool finite = true;
-  all.assign(static_cast<std::size_t>(order * order), T{0});
-  for (Index j = 0; j < order; ++j) {
-    const Rows rows(triangle, order, j);
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      T& a = all[static_cast<std::size_t>(i + j * order)];
-      a = i == j && diagonal == 'U' ? T{1} : A[i + j * leading];
-      finite = finite && is_finite(a);
-    }
-  }
-  return finite;
-}
-
-// X(i, j) of the system op(A) X = B within a block of `order` rows, X by strides: columns begin ... end.
-template <Scalar T>
-void substitute_one_by_one(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
-                           Index columns) {
-  for (Index j = 0; j < columns; ++j) {
-    T* const x = X + j * across;
-    for (Index step = 0; step < order; ++step) {
-      const Index i = forward ? step : order - 1 - step;
-      const Index begin = forward ? 0 : i + 1;
-      T& value = x[i * along];
-      if (step > 0) {
-        const T start = value;
-        value = inner_product<T>(
-            step, [&](Index k) { return A(i, begin + k); }, [&](Index k) { return x[(begin + k) * along]; }, &start,
-            true);
-      }
-      if (!unit) value = divided(value, A(i, i));
-    }
-  }
-}
-// The same of real numbers, LaneSums::lanes columns side by side.
-template <RealScalar T>
-void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
-                        Index columns) {
-  constexpr Index lanes = LaneSums::lanes;
-  // Unknowns in the order in which they are found, and rows of A in that order.
-  double rows[solved_at_once][solved_at_once];
-  double largest_factor[solved_at_once];
-  const auto number = [&](Index step) { return forward ? step : order - 1 - step; };
-  for (Index step = 0; step < order; ++step) {
-    largest_factor[step] = 0.0;
-    for (Index k = 0; k < step; ++k) {
-      rows[step][k] = static_cast<double>(A(number(step), number(k)));
-      largest_factor[step] = std::max(largest_factor[step], std::abs(rows[step][k]));
-    }
-  }
-  double x[solved_at_once][lanes];
-  for (Index first = 0; first < columns; first += lanes) {
-    const Index wanted = std::min(lanes, columns - first);
-    double largest[lanes] = {};
-    for (Index step = 0; step < order; ++step) {
-      T* const own = X + number(step) * along + first * across;
-      double start[lanes] = {};
-      for (Index l = 0; l < wanted; ++l) start[l] = static_cast<double>(own[l * across]);
-      reduce_abreast<T>({x[0], lanes, rows[step], step, start, largest, largest_factor[step], false}, wanted, x[step]);
-      const T diagonal = unit ? T{1} : A(number(step), number(step));
-      for (Index l = 0; l < wanted; ++l) {
-        auto value = static_cast<T>(x[step][l]);
-        if (!unit) value = value / diagonal;
-        x[step][l] = static_cast<double>(value);
-        largest[l] = std::max(largest[l], std::abs(x[step][l]));
-        own[l * across] = value;
-      }
-      for (Index l = wanted; l < lanes; ++l) x[step][l] = 0.0;
-    }
-  }
-}
-template <Scalar T>
-void substitute(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
-                Index columns) {
-  constexpr Index worth = 500000;
-  const auto threads = std::min<Index>(usual_threads(), order * order * columns / worth + 1);
-  in_parts(columns, static_cast<int>(threads), [&](Index begin, Index end) {
-    if constexpr (!is_complex<T>) {
-      substitute_abreast(forward, unit, A, order, X + begin * across, along, across, end - begin);
-    } else {
-      substitute_one_by_one(forward, unit, A, order, X + begin * across, along, across, end - begin);
-    }
-  });
-}
-
-// A triangular system, its unknowns along columns (left) or rows, and where they are.
-template <Scalar T> struct System {
-  bool left;
-  bool forward;
-  bool unit;
-  Element<T> A;
-  T* B;
-  Index leading;
-  Index others;  // Right sides.
-};
-
-// One block of solved_at_once unknowns, by substitution.
-template <Scalar T> void solve_one(const System<T>& system, Index begin, Index size) {
-  const Element<T>& A = system.A;
-  if (system.left) {
-    const Element<T> block{A.from(begin, begin), A.leading, A.op};
-    substitute(system.forward, system.unit, block, size, system.B + begin, Index{1}, system.leading, system.others);
-    return;
-  }
-  // X op(A) = B is op(A)^T X^T = B^T.
-  std::vector<T> turned(static_cast<std::size_t>(size * size));
-  for (Index j = 0; j < size; ++j) {
-    for (Index i = 0; i < size; ++i) turned[static_cast<std::size_t>(i + j * size)] = A(begin + j, begin + i);
-  }
-  const Element<T> block{turned.data(), size, Operation::none};
-  substitute(system.forward, system.unit, block, size, system.B + begin * system.leading, system.leading, Index{1},
-             system.others);
-}
-
-// Unknowns begin ... begin + size: half of the blocks, what they take from the others, and those.
-template <Scalar T> void solve_blocks(const System<T>& system, Index begin, Index size) {
-  if (size <= solved_at_once) {
-    solve_one(system, begin, size);
-    return;
-  }
-  const Index half = (size / solved_at_once + 1) / 2 * solved_at_once;
-  const Index near = system.forward ? begin : begin + half;
-  const Index near_size = system.forward ? half : size - half;
-  const Index far = system.forward ? begin + half : begin;
-  const Index far_size = size - near_size;
-  solve_blocks(system, near, near_size);
-  const Element<T>& A = system.A;
-  const Index leading = system.leading;
-  if (system.left) {
-    multiply<T>({A.op, Operation::none, far_size, system.others, near_size, T{-1}, A.from(far, near), A.leading,
-                 system.B + near, leading, T{1}, system.B + far, leading, true, Fallback::none});
-  } else {
-    multiply<T>({Operation::none, A.op, system.others, far_size, near_size, T{-1}, system.B + near * leading, leading,
-                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading, true, Fallback::none});
-  }
-  solve_blocks(system, far, far_size);
-}
-
-}  // namespace
-
-template <Scalar T>
-int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
-         Index leading_b) {
-  if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
-  if (m == 0 || n == 0) return 0;
-  const Arithmetic arithmetic;
-  const Index order = side == 'L' ? m : n;
-  std::vector<T> copy(static_cast<std::size_t>(m * n));
-  bool finite = true;
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) {
-      T& b = B[i + j * leading_b];
-      if (alpha == T{0}) b = T{0};
-      copy[static_cast<std::size_t>(i + j * m)] = b;
-      finite = finite && is_finite(b);
-    }
-  }
-  if (alpha == T{0}) return 0;
-  std::vector<T> all;
-  finite = unfold(triangle, diagonal, order, A, leading_a, all) && finite;
-  const Operation operation = operation_of<T>(op);
-  if (finite) {
-    if (side == 'L') {
-      multiply<T>({operation, Operation::none, m, n, m, alpha, all.data(), m, copy.data(), m, T{0}, B, leading_b});
-    } else {
-      multiply<T>({Operation::none, operation, m, n, n, alpha, copy.data(), m, all.data(), n, T{0}, B, leading_b});
-    }
-    return 0;
-  }
-  const Element<T> element{all.data(), order, operation};
-  const bool lower = (triangle == 'L') == (operation == Operation::none);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) {
-      const Index own = side == 'L' ? i : j;
-      const bool up_to_own = lower == (side == 'L');
-      T sum{0};
-      for (Index k = up_to_own ? 0 : own; k < (up_to_own ? own + 1 : order); ++k) {
-        sum = side == 'L' ? multiply_add(element(i, k), copy[static_cast<std::size_t>(k + j * m)], sum)
-                          : multiply_add(copy[static_cast<std::size_t>(i + k * m)], element(k, j), sum);
-      }
-      B[i + j * leading_b] = alpha == T{1} ? sum : multiply_add(alpha, sum, T{0});
-    }
-  }
-  return 0;
-}
-
-template <Scalar T>
-int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
-         Index leading_b) {
-  if (const int wrong = wrong_triangular(side, triangle, op, diagonal, m, n, leading_a, leading_b)) return wrong;
-  if (m == 0 || n == 0) return 0;
-  const Arithmetic arithmetic;
-  if (alpha != T{1}) {
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < m; ++i) {
-        T& b = B[i + j * leading_b];
-        b = alpha == T{0} ? T{0} : multiply_add(alpha, b, T{0});
-      }
-    }
-    if (alpha == T{0}) return 0;
-  }
-  const Operation operation = operation_of<T>(op);
-  const Element<T> element{A, leading_a, operation};
-  const bool left = side == 'L';
-  const Index order = left ? m : n;
-  // X op(A) = B is op(A)^T X^T = B^T.
-  const bool forward = ((triangle == 'L') == (operation == Operation::none)) == left;
-  solve_blocks(System<T>{left, forward, diagonal == 'U', element, B, leading_b, left ? n : m}, 0, order);
   return 0;
 }
 
@@ -407,10 +148,7 @@ int trsm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
   template int symm<T, hermitian>(char, char, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index); \
   template int syrk<T, hermitian>(char, char, Index, Index, T, const T*, Index, T, T*, Index);                  \
   template int syr2k<T, hermitian>(char, char, Index, Index, T, const T*, Index, const T*, Index, T, T*, Index)
-#define HEDDLE_INSTANTIATE(T)                                                                \
-  HEDDLE_INSTANTIATE_SYMMETRIC(T, false);                                                    \
-  template int trmm<T>(char, char, char, char, Index, Index, T, const T*, Index, T*, Index); \
-  template int trsm<T>(char, char, char, char, Index, Index, T, const T*, Index, T*, Index)
+#define HEDDLE_INSTANTIATE(T) HEDDLE_INSTANTIATE_SYMMETRIC(T, false)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 HEDDLE_INSTANTIATE_SYMMETRIC(Kokkos::complex<float>, true);
 HEDDLE_INSTANTIATE_SYMMETRIC(Kokkos::complex<double>, true);

@@ -23,7 +23,7 @@ template <Scalar T, bool hermitian>
 int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
           T beta, T* C, Index leading_c);
 /// B = alpha op(A) B or alpha B op(A), A triangular: multiply() with zeros for the other triangle. Where A or B holds
-/// NaN or infinity, sums in T of the triangle's elements alone.
+/// NaN or infinity, sums of the triangle's elements alone, rounded once.
 template <Scalar T>
 int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
          Index leading_b);

@@ -49,27 +49,27 @@ void solve(const char* name, I m, I n, I columns, T* A, I leading, T* B, I leadi
 #define HEDDLE_GEQP3(symbol, NAME, T, I)                                                                \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, T* A, const I* leading, I* pivots, T* tau, T* work, \
                             const I* length, I* info) {                                                 \
-    HEDDLE_COUNT(NAME);                                                                                 \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                         \
     factor<T, I>(NAME, *m, *n, A, *leading, pivots, tau, work, *length, info);                          \
   }
 #define HEDDLE_COMPLEX_GEQP3(symbol, NAME, T, I)                                                        \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, T* A, const I* leading, I* pivots, T* tau, T* work, \
                             const I* length, heddle::Real<T>* /*reals*/, I* info) {                     \
-    HEDDLE_COUNT(NAME);                                                                                 \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                         \
     factor<T, I>(NAME, *m, *n, A, *leading, pivots, tau, work, *length, info);                          \
   }
 #define HEDDLE_GELSY(symbol, NAME, T, I)                                                                           \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                \
                             const I* leading_b, I* pivots, const T* relative, I* rank, T* work, const I* length,   \
                             I* info) {                                                                             \
-    HEDDLE_COUNT(NAME);                                                                                            \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
     solve<T, I>(NAME, *m, *n, *columns, A, *leading, B, *leading_b, pivots, *relative, rank, work, *length, info); \
   }
 #define HEDDLE_COMPLEX_GELSY(symbol, NAME, T, I)                                                                   \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                \
                             const I* leading_b, I* pivots, const heddle::Real<T>* relative, I* rank, T* work,      \
                             const I* length, heddle::Real<T>* /*reals*/, I* info) {                                \
-    HEDDLE_COUNT(NAME);                                                                                            \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
     solve<T, I>(NAME, *m, *n, *columns, A, *leading, B, *leading_b, pivots, *relative, rank, work, *length, info); \
   }
 HEDDLE_PAIRS(GEQP3, geqp3, "GEQP3", COMPLEX_GEQP3, geqp3, "GEQP3");

@@ -1,4 +1,5 @@
 // Placed sums of rows by the vectors of x86-64.
+#include "interpose/off_stack.hpp"
 #include "interpose/placed_x86.hpp"
 
 #ifdef HEDDLE_FMA
@@ -28,7 +29,8 @@ template <int many, class T> HEDDLE_FMA void pack(const T* A, Index leading, Ind
 // Up to `piece` columns of rows, of which there are a multiple of `step`.
 template <class T>
 HEDDLE_FMA void add_piece(const T* A, Index leading, Index rows, Index count, const double* x, RowSums& sums) {
-  Packed packed;
+  const OffStack<Packed> work;
+  Packed& packed = *work;
   double most_x = 0.0;
   for (Index k = 0; k < count; ++k) most_x = std::max(most_x, std::abs(x[k]));
   for (Index r = 0; r < rows; r += 4) _mm256_store_pd(packed.largest + r, _mm256_setzero_pd());
@@ -107,11 +109,17 @@ HEDDLE_FMA void add_group(const T* A, Index leading, Index rows, const double* x
     }
   }
 }
-template <class T>
-HEDDLE_FMA bool add_where_expected(const T* A, Index leading, Index rows, Index count, const double* x, RowSums& sums) {
+struct Expected {
   alignas(32) double place[RowSums::rows];
   alignas(32) double high[RowSums::rows];
   alignas(32) double low[RowSums::rows];
+};
+template <class T>
+HEDDLE_FMA bool add_where_expected(const T* A, Index leading, Index rows, Index count, const double* x, RowSums& sums) {
+  const OffStack<Expected> work;
+  double* const place = work->place;
+  double* const high = work->high;
+  double* const low = work->low;
   const auto terms = static_cast<double>(count);
   const __m256d reach = _mm256_set1_pd(terms * largest(x, count));
   const Index seen = std::min<Index>(count, 4);
@@ -142,8 +150,14 @@ template <class T> void add_some(const T* A, Index leading, Index rows, Index co
 
 template <class T> void add_all_rows(const T* A, Index leading, Index rows, Index n, const double* x, RowSums& sums) {
   const Index whole = rows / step * step;
-  T copy[piece * step];
-  RowSums others(rows - whole);
+  struct Others {
+    T copy[piece * step];
+    RowSums sums;
+  };
+  const OffStack<Others> work;
+  T* const copy = work->copy;
+  RowSums& others = work->sums;
+  others.clear(rows - whole);
   for (Index k = 0; k < n; k += piece) {
     const Index count = std::min(piece, n - k);
     const T* const columns = A + k * leading;

@@ -21,14 +21,15 @@ struct RowSums {
   alignas(32) double sum[rows];
   alignas(32) double lost[rows];
   alignas(32) double size[rows];
-  Index terms = 0;  ///< Of each.
+  Index terms;  ///< Of each.
 
-  /// Zeros of so many rows, and of as many more as vectors take with them.
-  explicit RowSums(Index wanted) {
+  /// Makes zeros of so many rows, and of as many more as vectors take with them.
+  void clear(Index wanted) {
     const Index count = std::min(rows, (wanted + 15) / 16 * 16);
     std::fill_n(sum, count, 0.0);
     std::fill_n(lost, count, 0.0);
     std::fill_n(size, count, 0.0);
+    terms = 0;
   }
 };
 /// The sums of A(i, k) x_k over k of up to RowSums::rows rows of n columns. A row whose sums have no place has a NaN.

@@ -4,6 +4,7 @@
 #include "core/shared_storage.hpp"
 #include "interpose/arithmetic.hpp"
 #include "interpose/device.hpp"
+#include "interpose/outcome.hpp"
 #include "interpose/placed_product.hpp"
 #include "interpose/runtime.hpp"
 #include "interpose/threads.hpp"
@@ -69,21 +70,8 @@ template <Scalar T> double area_of_units(const Product<T>& product) {
   return whole(product.m, 16) * whole(product.n, 16) * whole(product.k, 64);
 }
 
-}  // namespace
-
-template <Scalar T> void multiply(const Product<T>& given) {
-  if (given.m == 0 || given.n == 0) return;
-  const Arithmetic arithmetic;
-  if (given.k == 0 || given.alpha == T{0}) {
-    if (given.beta != T{1}) scale(given);
-    return;
-  }
-  Product<T> product = given;
-  std::vector<T> A;
-  std::vector<T> B;
-  const Matrix<T> C = matrix(product.C, product.m, product.n, product.leading_c);
-  copy_if_shared(C, product.op_a, product.m, product.k, product.A, product.leading_a, A);
-  copy_if_shared(C, product.op_b, product.k, product.n, product.B, product.leading_b, B);
+// On whichever path is faster.
+template <Scalar T> void multiply_somehow(const Product<T>& product) {
   const double products =
       static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
   if (products <= most_directly<T> && multiply_directly(product)) return;
@@ -102,12 +90,44 @@ template <Scalar T> void multiply(const Product<T>& given) {
 #endif
 }
 
+}  // namespace
+
+template <Scalar T> void multiply(const Product<T>& given) {
+  if (given.m == 0 || given.n == 0) return;
+  const Arithmetic arithmetic;
+  if (given.k == 0 || given.alpha == T{0}) {
+    if (given.beta != T{1}) scale(given);
+    return;
+  }
+  Product<T> product = given;
+  std::vector<T> A;
+  std::vector<T> B;
+  const Matrix<T> C = matrix(product.C, product.m, product.n, product.leading_c);
+  copy_if_shared(C, product.op_a, product.m, product.k, product.A, product.leading_a, A);
+  copy_if_shared(C, product.op_b, product.k, product.n, product.B, product.leading_b, B);
+  Outcome<T> outcome(product);
+  if (outcome.may_be_rounded_first()) {
+    multiply_somehow(product);
+  } else {
+    std::vector<T> rounded(static_cast<std::size_t>(product.m * product.n));
+    Product<T> alone = product;
+    alone.alpha = T{1};
+    alone.beta = T{0};
+    alone.C = rounded.data();
+    alone.leading_c = product.m;
+    multiply_somehow(alone);
+    const std::vector<T> before = outcome.copy_of_c();
+    multiply_somehow(product);
+    outcome.correct(rounded.data(), before.data());
+  }
+  outcome.raise();
+}
+
 #ifndef HEDDLE_BLAS_ENGINE
 template <Scalar T> void multiply_emulated(const Product<T>& product) {
   with_kokkos([&](const blas::Context& context) {
     const ExecutionSpace& space = context.space();
-    EmulatedGemm<T> gemm(context, product.m, product.n, product.k,
-                         {.look = product.look, .fallback = product.fallback});
+    EmulatedGemm<T> gemm(context, product.m, product.n, product.k, {.look = product.look});
     const MatrixView<const T> A = factor(product.op_a, product.A, product.m, product.k, product.leading_a);
     const MatrixView<const T> B = factor(product.op_b, product.B, product.k, product.n, product.leading_b);
     const MatrixView<T> C = matrix(product.C, product.m, product.n, product.leading_c);

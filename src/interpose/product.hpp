@@ -31,9 +31,6 @@ template <Scalar T> struct Product {
   /// Whether the factors are looked at for how many moduli they need (EmulationOptions::look); else elements are within
   /// round-off of |a| |b|, a row of op(A) and b column of op(B), which is enough for orthogonal factors.
   bool look = true;
-  /// What is done where the largest number of moduli is not enough: with Fallback::none that number, with which
-  /// elements are within 2^-100 of |a| |b|, as those of a solution may be.
-  Fallback fallback = Fallback::exact;
 };
 
 // The device's library has complex numbers aligned as a whole (see unaligned.hpp), and the same members at the same

@@ -18,7 +18,11 @@ template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double*
   }
   sums.narrow = sizeof(T) == 4;
   const bool placed = has_placed_sums();
-  const unsigned known = placed ? reduce_lanes(sums, result) : 0;
+  unsigned known = 0;
+  if (placed) {
+    const Quiet quiet;
+    known = reduce_lanes(sums, result);
+  }
   for (Index l = 0; l < wanted; ++l) {
     if ((known >> l & 1U) != 0) continue;
     // As of right sides that begin with zeros: +0 less zeros is +0. Where a number is no number, nor is the result.

@@ -2,6 +2,7 @@
 
 #include "core/instantiate.hpp"
 #include "interpose/arithmetic.hpp"
+#include "interpose/exceptions.hpp"
 #include "interpose/scaling.hpp"
 #include "interpose/sums.hpp"
 
@@ -52,19 +53,68 @@ template <RealScalar T> Modified<T> modified_from(const T* parameters) {
   return {parameters[1], parameters[2], parameters[3], parameters[4]};
 }
 
+template <Scalar T> void make_rotation_by_steps(T& a, T& b, Real<T>& cosine, T& sine) {
+  using R = Real<T>;
+  const R largest = std::max(largest_part(a), largest_part(b));
+  if (b == T{0}) {
+    cosine = R{1};
+    sine = T{0};
+    return;
+  }
+  const int exponent = std::isfinite(largest) ? std::ilogb(largest) : 0;
+  const T f = scaled(a, -exponent);
+  const T g = scaled(b, -exponent);
+  if constexpr (is_complex<T>) {
+    const R size_b = std::sqrt(square(g));
+    if (a == T{0}) {
+      cosine = R{0};
+      sine = T(g.real() / size_b, -g.imag() / size_b);
+      a = T(std::scalbn(size_b, exponent));
+      return;
+    }
+    // What a is to have the direction of, and how long it is: by a scale of its own, since beside b it may be nothing.
+    const R largest_a = largest_part(a);
+    const int exponent_a = std::isfinite(largest_a) ? std::ilogb(largest_a) : 0;
+    const T own = scaled(a, -exponent_a);
+    const R own_size = std::sqrt(square(own));
+    const T direction(own.real() / own_size, own.imag() / own_size);
+    const R size = std::sqrt(square(f) + square(g));
+    cosine = std::scalbn(own_size / size, exponent_a - exponent);
+    const T turn = multiply_add(direction, conjugate(g), T{0});
+    sine = T(turn.real() / size, turn.imag() / size);
+    a = scaled(times(direction, size), exponent);
+  } else {
+    if (a == T{0}) {
+      cosine = T{0};
+      sine = T{1};
+      a = b;
+      b = T{1};
+      return;
+    }
+    const bool first = std::abs(a) > std::abs(b);
+    const T size = std::copysign(std::sqrt(square(f) + square(g)), first ? a : b);
+    cosine = f / size;
+    sine = g / size;
+    a = std::scalbn(size, exponent);
+    b = first ? sine : cosine != T{0} ? T{1} / cosine : T{1};
+  }
+}
+
 }  // namespace
 
 template <Scalar T> Index largest_of(Index n, const T* x, Index step) {
   if (n < 1 || step <= 0) return -1;
+  Quiet quiet;
   Index at = 0;
   Real<T> most = size_of(x[0]);
   for (Index k = 1; k < n; ++k) {
     const Real<T> size = size_of(x[k * step]);
-    if (size > most) {
+    if (std::isgreater(size, most)) {
       most = size;
       at = k;
     }
   }
+  quiet.settle(most);
   return at;
 }
 
@@ -96,48 +146,16 @@ void rotate(Index n, T* x, Index step_x, T* y, Index step_y, Real<T> cosine, con
 }
 
 template <Scalar T> void make_rotation(T& a, T& b, Real<T>& cosine, T& sine) {
-  using R = Real<T>;
   const Arithmetic arithmetic;
-  const R largest = std::max(largest_part(a), largest_part(b));
-  if (b == T{0}) {
-    cosine = R{1};
-    sine = T{0};
-    return;
-  }
-  const int exponent = std::isfinite(largest) ? std::ilogb(largest) : 0;
-  const T f = scaled(a, -exponent);
-  const T g = scaled(b, -exponent);
-  if constexpr (is_complex<T>) {
-    const R size_b = std::sqrt(square(g));
-    if (a == T{0}) {
-      cosine = R{0};
-      sine = T(g.real() / size_b, -g.imag() / size_b);
-      a = T(std::scalbn(size_b, exponent));
-      return;
-    }
-    const R size_a = std::sqrt(square(f));
-    const R size = std::sqrt(square(f) + square(g));
-    // What a is to have the direction of.
-    const T direction(f.real() / size_a, f.imag() / size_a);
-    cosine = size_a / size;
-    const T turn = multiply_add(direction, conjugate(g), T{0});
-    sine = T(turn.real() / size, turn.imag() / size);
-    a = scaled(times(direction, size), exponent);
-  } else {
-    if (a == T{0}) {
-      cosine = T{0};
-      sine = T{1};
-      a = b;
-      b = T{1};
-      return;
-    }
-    const bool first = std::abs(a) > std::abs(b);
-    const T size = std::copysign(std::sqrt(square(f) + square(g)), first ? a : b);
-    cosine = f / size;
-    sine = g / size;
-    a = std::scalbn(size, exponent);
-    b = first ? sine : cosine != T{0} ? T{1} / cosine : T{1};
-  }
+  Quiet quiet;
+  const Operands operands = Operands().add(a).add(b);
+  const bool both = a != T{0} && b != T{0};
+  make_rotation_by_steps(a, b, cosine, sine);
+  quiet.settle(cosine);
+  quiet.settle(sine);
+  quiet.raise(exceptions_of(a, operands) | exceptions_of(sine, operands) | exceptions_of(cosine, operands));
+  if constexpr (!is_complex<T>) quiet.raise(exceptions_of(b, operands));
+  if (both && (is_tiny(cosine) || is_tiny(largest_part(sine)))) quiet.raise(FE_UNDERFLOW | FE_INEXACT);
 }
 
 template <RealScalar T> void rotate_modified(Index n, T* x, Index step_x, T* y, Index step_y, const T* parameters) {

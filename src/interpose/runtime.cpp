@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -30,6 +31,19 @@ State& state() {
   return *the;
 }
 
+// Whether the calling thread has less stack left than kernels with large workspaces take.
+bool has_small_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  const bool known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  pthread_attr_destroy(&attributes);
+  constexpr std::ptrdiff_t enough = std::ptrdiff_t{1} << 19;
+  const char here = 0;
+  return known && &here - static_cast<const char*>(lowest) < enough;
+}
+
 void start(State& the) {
   start_kokkos();
   the.context.emplace(ExecutionSpace());
@@ -52,7 +66,7 @@ void with_kokkos(const std::function<void(const blas::Context&)>& work) {
       std::abort();
     }
   };
-  if (the.context && the.process != getpid()) {
+  if ((the.context && the.process != getpid()) || has_small_stack()) {
     std::thread(run).join();
   } else {
     run();

@@ -11,7 +11,8 @@ namespace heddle::impl::interpose {
 ///
 /// Kokkos is started by the first call, unless the program did it, and is never ended: what is kept in it is the
 /// system's when the process ends. In a process that was forked after that, work runs on a thread of its own, since the
-/// threads that the pool of the calling one has are not there.
+/// threads that the pool of the calling one has are not there; and so it does where the calling thread has little
+/// stack.
 void with_kokkos(const std::function<void(const blas::Context&)>& work);
 
 }  // namespace heddle::impl::interpose

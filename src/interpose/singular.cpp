@@ -15,12 +15,6 @@ namespace {
 std::size_t count(Index k) {
   return static_cast<std::size_t>(k);
 }
-template <Scalar T> bool is_finite(const T& x) {
-  return std::isfinite(real_of<Real<T>>(x)) && std::isfinite(imaginary_of<Real<T>>(x));
-}
-template <Scalar T> bool is_number(const T& x) {
-  return !std::isnan(real_of<Real<T>>(x)) && !std::isnan(imaginary_of<Real<T>>(x));
-}
 
 // A square matrix made bidiagonal by reflectors from both sides: d and e, and the reflectors as geqrf() leaves them,
 // those from the left below the diagonal, the others, of all rows but the first, in a matrix of their own.

@@ -133,27 +133,27 @@ void gesvd(const char* name, const char* left, const char* right, I m, I n, T* A
   HEDDLE_EXPORT void symbol(const char* job, const I* m, const I* n, T* A, const I* leading, T* s, T* U,             \
                             const I* leading_u, T* V, const I* leading_v, T* work, const I* length, I* /*integers*/, \
                             I* info) {                                                                               \
-    HEDDLE_COUNT(NAME);                                                                                              \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                      \
     gesdd<T, I>(NAME, job, *m, *n, A, *leading, s, U, *leading_u, V, *leading_v, work, *length, info);               \
   }
 #define HEDDLE_COMPLEX_GESDD(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const char* job, const I* m, const I* n, T* A, const I* leading, heddle::Real<T>* s, T* U, \
                             const I* leading_u, T* V, const I* leading_v, T* work, const I* length,                    \
                             heddle::Real<T>* /*reals*/, I* /*integers*/, I* info) {                                    \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     gesdd<T, I>(NAME, job, *m, *n, A, *leading, s, U, *leading_u, V, *leading_v, work, *length, info);                 \
   }
 #define HEDDLE_GESVD(symbol, NAME, T, I)                                                                               \
   HEDDLE_EXPORT void symbol(const char* left, const char* right, const I* m, const I* n, T* A, const I* leading, T* s, \
                             T* U, const I* leading_u, T* V, const I* leading_v, T* work, const I* length, I* info) {   \
-    HEDDLE_COUNT(NAME);                                                                                                \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
     gesvd<T, I>(NAME, left, right, *m, *n, A, *leading, s, U, *leading_u, V, *leading_v, work, *length, info);         \
   }
 #define HEDDLE_COMPLEX_GESVD(symbol, NAME, T, I)                                                                 \
   HEDDLE_EXPORT void symbol(const char* left, const char* right, const I* m, const I* n, T* A, const I* leading, \
                             heddle::Real<T>* s, T* U, const I* leading_u, T* V, const I* leading_v, T* work,     \
                             const I* length, heddle::Real<T>* /*reals*/, I* info) {                              \
-    HEDDLE_COUNT(NAME);                                                                                          \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                  \
     gesvd<T, I>(NAME, left, right, *m, *n, A, *leading, s, U, *leading_u, V, *leading_v, work, *length, info);   \
   }
 HEDDLE_PAIRS(GESDD, gesdd, "GESDD", COMPLEX_GESDD, gesdd, "GESDD");

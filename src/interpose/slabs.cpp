@@ -264,7 +264,7 @@ template <Scalar T> void Slabs<T>::multiply_pair(const EmulationReport& chosen, 
 
 template <Scalar T>
 bool multiply_in_slabs(const blas::Context& context, HostCopies& copies, const Product<T>& product, double memory) {
-  const EmulationOptions options{.look = product.look, .fallback = product.fallback};
+  const EmulationOptions options{.look = product.look};
   const int least = moduli_of<T>(product.k, options);
   const Extents probed = extents_for(product, least, memory);
   if (probed.rows == 0) return false;

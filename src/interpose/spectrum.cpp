@@ -14,6 +14,10 @@
 namespace heddle::impl::interpose {
 namespace {
 
+std::size_t count(Index k) {
+  return static_cast<std::size_t>(k);
+}
+
 // A whole Hermitian matrix made tridiagonal: d and e, and for the product of reflectors their vectors below the
 // diagonal.
 template <Scalar T> class Reduction {
@@ -44,8 +48,6 @@ template <Scalar T> class Reduction {
   }
 
  private:
-  static std::size_t count(Index k) { return static_cast<std::size_t>(k); }
-
   // Turns what is below column k's element under the diagonal to zero; returns that element.
   R reduce(Index k) {
     const Index size = n_ - k - 1;
@@ -86,63 +88,115 @@ template <Scalar T> class Reduction {
   std::vector<T> p_;
 };
 
-// One step of QL with an implicit shift on [l, m] of a tridiagonal matrix.
-template <Scalar T>
-void step(Index first, Index last, std::vector<Real<T>>& d, std::vector<Real<T>>& e, Rotations<T>& rotations) {
+// An unreduced block of a tridiagonal matrix or, reversed, the same with rows and columns in the opposite order: QL of
+// the one is QR of the other.
+template <Scalar T> struct Block {
   using R = Real<T>;
-  const auto l = static_cast<std::size_t>(first);
-  const auto m = static_cast<std::size_t>(last);
-  R g = (d[l + 1] - d[l]) / (R{2} * e[l]);
-  g = d[m] - d[l] + e[l] / (g + std::copysign(Direction<R>(g, R{1}).r, g));
+  R* d;
+  R* e;
+  Rotations<T>& rotations;
+  Index first;
+  Index size;
+  bool reversed;
+
+  R& diagonal(Index k) const { return d[reversed ? first + size - 1 - k : first + k]; }
+  R& beside(Index k) const { return e[reversed ? first + size - 2 - k : first + k]; }
+  // Columns k and k + 1 of V: (c x - s y, s x + c y).
+  void rotate(Index k, R c, R s) const {
+    if (reversed) {
+      rotations.add(first + size - 2 - k, c, -s);
+    } else {
+      rotations.add(first + k, c, s);
+    }
+  }
+};
+
+// Whether e is nothing beside its neighbours on the diagonal, of which one may be far below the other.
+template <RealScalar R> bool is_nothing(R e, R d, R next) {
+  constexpr R least = std::numeric_limits<R>::min();
+  return std::abs(e) <= std::max(least, unit_roundoff<R> * std::sqrt(std::abs(d)) * std::sqrt(std::abs(next)));
+}
+
+// One step of QL with an implicit shift on [l, m] of a block.
+template <Scalar T> void step(const Block<T>& block, Index l, Index m) {
+  using R = Real<T>;
+  R g = (block.diagonal(l + 1) - block.diagonal(l)) / (R{2} * block.beside(l));
+  g = block.diagonal(m) - block.diagonal(l) + block.beside(l) / (g + std::copysign(Direction<R>(g, R{1}).r, g));
   R s{1};
   R c{1};
   R p{0};
-  for (std::size_t i = m; i-- > l;) {
-    const R f = s * e[i];
-    const R b = c * e[i];
+  for (Index i = m; i-- > l;) {
+    const R f = s * block.beside(i);
+    const R b = c * block.beside(i);
     const Direction<R> turned(f, g);
-    e[i + 1] = turned.r;
-    if (turned.r == R{0}) {
-      // What underflowed splits the matrix.
-      d[i + 1] -= p;
-      e[m] = R{0};
-      return;
-    }
+    if (i + 1 < m) block.beside(i + 1) = turned.r;
     s = turned.of_x;
     c = turned.of_y;
-    g = d[i + 1] - p;
-    const R shifted = (d[i] - g) * s + R{2} * (c * b);
+    g = block.diagonal(i + 1) - p;
+    const R shifted = (block.diagonal(i) - g) * s + R{2} * (c * b);
     p = s * shifted;
-    d[i + 1] = g + p;
+    block.diagonal(i + 1) = g + p;
     g = c * shifted - b;
-    rotations.add(static_cast<Index>(i), c, s);
+    block.rotate(i, c, s);
   }
-  d[l] -= p;
-  e[l] = g;
-  e[m] = R{0};
+  block.diagonal(l) -= p;
+  block.beside(l) = g;
 }
 
-// d becomes the eigenvalues. Returns the number of one that was not found, or 0.
-template <Scalar T> Index find_eigenvalues(std::vector<Real<T>>& d, std::vector<Real<T>>& e, Rotations<T>& rotations) {
-  using R = Real<T>;
-  constexpr int most_steps = 60;
-  // Of a matrix whose largest elements are near 1.
-  constexpr R nothing = std::numeric_limits<R>::min() / unit_roundoff<R>;
-  const auto n = static_cast<Index>(d.size());
-  for (Index l = 0; l < n; ++l) {
-    for (int number = 0;; ++number) {
-      Index m = l;
-      for (; m + 1 < n; ++m) {
-        const auto at = static_cast<std::size_t>(m);
-        if (std::abs(e[at]) <= std::max(nothing, unit_roundoff<R> * (std::abs(d[at]) + std::abs(d[at + 1])))) break;
-      }
-      if (m == l) break;
-      if (number == most_steps) return l + 1;
-      step(l, m, d, e, rotations);
+// The eigenvalues of an unreduced block, at most `steps` of which are taken. False where that was not enough.
+template <Scalar T> bool solve_block(const Block<T>& block, Index& steps) {
+  for (Index l = 0; l < block.size;) {
+    Index m = l;
+    while (m + 1 < block.size && !is_nothing(block.beside(m), block.diagonal(m), block.diagonal(m + 1))) ++m;
+    if (m + 1 < block.size) block.beside(m) = Real<T>{0};
+    if (m == l) {
+      ++l;
+    } else if (steps-- == 0) {
+      return false;
+    } else {
+      step(block, l, m);
     }
   }
+  return true;
+}
+
+// d becomes the eigenvalues. Returns how many elements beside the diagonal are not zero yet. Blocks are scaled by
+// powers of two so that their largest element is near 1, and begin at the end where the smaller elements are: from
+// there on small eigenvalues keep their digits, and the steps converge.
+template <Scalar T> Index find_eigenvalues(std::vector<Real<T>>& d, std::vector<Real<T>>& e, Rotations<T>& rotations) {
+  using R = Real<T>;
+  constexpr Index most_steps = 60;
+  const auto n = static_cast<Index>(d.size());
+  Index steps = most_steps * n;
+  bool found = true;
+  const auto scale_by = [&](Index first, Index last, int exponent) {
+    if (exponent == 0) return;
+    for (Index k = first; k <= last; ++k) d[count(k)] = std::scalbn(d[count(k)], exponent);
+    for (Index k = first; k < last; ++k) e[count(k)] = std::scalbn(e[count(k)], exponent);
+  };
+  for (Index first = 0, last = 0; found && first < n; first = last + 1) {
+    R largest = std::abs(d[count(first)]);
+    for (last = first; last + 1 < n && e[count(last)] != R{0}; ++last) {
+      largest = std::max({largest, std::abs(e[count(last)]), std::abs(d[count(last + 1)])});
+    }
+    if (first == last) continue;
+    const int exponent = std::isfinite(largest) ? std::ilogb(largest) : 0;
+    scale_by(first, last, -exponent);
+    Index split = first;
+    while (split < last && !is_nothing(e[count(split)], d[count(split)], d[count(split + 1)])) ++split;
+    if (split < last) {
+      // Into blocks with scales of their own.
+      e[count(split)] = R{0};
+      scale_by(first, last, exponent);
+      last = first - 1;
+      continue;
+    }
+    const bool reversed = std::abs(d[count(last)]) < std::abs(d[count(first)]);
+    found = solve_block(Block<T>{d.data(), e.data(), rotations, first, last - first + 1, reversed}, steps);
+    scale_by(first, last, exponent);
+  }
   rotations.apply();
-  return 0;
+  return found ? 0 : std::count_if(e.begin(), e.begin() + n - 1, [](R x) { return x != R{0}; });
 }
 
 }  // namespace
@@ -151,19 +205,22 @@ template <Scalar T> Index heev(bool vectors, bool lower, Index n, T* A, Index le
   using R = Real<T>;
   if (n == 0) return 0;
   const Arithmetic arithmetic;
-  std::vector<T> all(static_cast<std::size_t>(n * n));
+  std::vector<T> all(count(n * n));
   R largest{0};
   for (Index j = 0; j < n; ++j) {
     for (Index i = lower ? j : 0; i < (lower ? n : j + 1); ++i)
-      largest = std::max(largest, largest_part(A[i + j * leading]));
+      largest = std::max(largest, i == j ? std::abs(real_of<R>(A[i + i * leading])) : largest_part(A[i + j * leading]));
   }
   // So that squares neither overflow nor vanish.
   const int exponent = largest > R{0} && std::isfinite(largest) ? std::ilogb(largest) : 0;
+  // Reflectors begin at the end where the larger elements are, so that those of graded matrices mix little.
+  const bool turned = std::abs(real_of<R>(A[0])) < std::abs(real_of<R>(A[n - 1 + (n - 1) * leading]));
+  const auto place = [&](Index i) { return turned ? n - 1 - i : i; };
   for (Index j = 0; j < n; ++j) {
     for (Index i = lower ? j : 0; i < (lower ? n : j + 1); ++i) {
-      const T a = scaled(A[i + j * leading], -exponent);
-      all[static_cast<std::size_t>(i + j * n)] = i == j ? T(real_of<R>(a)) : a;
-      all[static_cast<std::size_t>(j + i * n)] = i == j ? T(real_of<R>(a)) : conjugate(a);
+      const T a = i == j ? T(scaled(real_of<R>(A[i + i * leading]), -exponent)) : scaled(A[i + j * leading], -exponent);
+      all[count(place(i) + place(j) * n)] = a;
+      all[count(place(j) + place(i) * n)] = i == j ? a : conjugate(a);
     }
   }
   Reduction<T> reduction(n, all);
@@ -171,17 +228,17 @@ template <Scalar T> Index heev(bool vectors, bool lower, Index n, T* A, Index le
   if (vectors) V = reduction.vectors();
   Rotations<T> rotations(n, vectors ? V.data() : nullptr);
   const Index missing = find_eigenvalues(reduction.d, reduction.e, rotations);
-  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::vector<Index> order(count(n));
   std::iota(order.begin(), order.end(), Index{0});
   if (missing == 0) {
-    std::stable_sort(order.begin(), order.end(), [&](Index i, Index k) {
-      return reduction.d[static_cast<std::size_t>(i)] < reduction.d[static_cast<std::size_t>(k)];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Index i, Index k) { return reduction.d[count(i)] < reduction.d[count(k)]; });
   }
   for (Index j = 0; j < n; ++j) {
-    const Index from = order[static_cast<std::size_t>(j)];
-    w[j] = std::scalbn(reduction.d[static_cast<std::size_t>(from)], exponent);
-    if (vectors) std::copy_n(V.data() + from * n, n, A + j * leading);
+    const Index from = order[count(j)];
+    w[j] = std::scalbn(reduction.d[count(from)], exponent);
+    if (!vectors) continue;
+    for (Index i = 0; i < n; ++i) A[i + j * leading] = V[count(place(i) + from * n)];
   }
   return missing;
 }

@@ -42,4 +42,12 @@ struct Around {
       : begin(std::max<Index>(0, i - reach)), end(i + std::min(n - i - 1, reach) + 1) {}
 };
 
+/// Rows [begin, end) of a column that lie in a triangle, 'L' or 'U', of n x n.
+struct TriangleRows {
+  Index begin;
+  Index end;
+  TriangleRows(char triangle, Index n, Index column)
+      : begin(triangle == 'L' ? column : 0), end(triangle == 'L' ? n : column + 1) {}
+};
+
 }  // namespace heddle::impl::interpose

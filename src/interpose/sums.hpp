@@ -1,6 +1,8 @@
 // Sums of products, each rounded once from its exact value, by one thread.
 #pragma once
 
+#include "interpose/exceptions.hpp"
+#include "interpose/off_stack.hpp"
 #include "interpose/placed_vectors.hpp"
 #include "interpose/threads.hpp"
 #include <heddle/exact/accumulator.hpp>
@@ -20,6 +22,12 @@ inline constexpr Index gathered = 512;
 static_assert(gathered % lanes == 0);
 /// From so many on their sum is placed.
 inline constexpr Index placed_from = 8;
+
+/// Where they are gathered.
+struct Gathered {
+  double a[gathered];
+  double b[gathered];
+};
 
 /// Sums side by side as one, from the first on.
 template <std::size_t count>
@@ -66,8 +74,9 @@ template <RealScalar R> bool is_known(const exact::Compensated& all, Index terms
 /// count, each number one of R. Mostly in about two doubles' precision; where that doesn't tell how the sum rounds, in
 /// integers.
 template <RealScalar R, class Gather> R sum_of_products(Index n, const Gather& gather) {
-  double a[gathered];
-  double b[gathered];
+  const OffStack<Gathered> products;
+  double* const a = products->a;
+  double* const b = products->b;
   exact::Compensated all;
   for (Index first = 0; first < n; first += gathered) {
     const Index count = std::min(gathered, n - first);
@@ -140,9 +149,9 @@ template <RealScalar R> bool contiguous_product(Index n, const R* x, const R* y,
 }
 
 /// start - sum_k x(k) y(k) or start + it, each part rounded once; x and y give numbers of T. `start` is not taken where
-/// there is none.
+/// there is none. Exceptions are those of any step.
 template <Scalar T, class X, class Y>
-T inner_product(Index n, const X& x, const Y& y, const T* start = nullptr, bool subtracted = false) {
+T inner_product_by_steps(Index n, const X& x, const Y& y, const T* start = nullptr, bool subtracted = false) {
   using R = Real<T>;
   const double sign = subtracted ? -1.0 : 1.0;
   const Index more = start != nullptr ? 1 : 0;
@@ -182,21 +191,63 @@ T inner_product(Index n, const X& x, const Y& y, const T* start = nullptr, bool 
   }
 }
 
-/// x / y in a fixed sequence; of complex numbers with y scaled by a power of two (R. L. Smith's purpose, without his
-/// branches), so that neither squares overflow nor vanish.
+/// The same, with the exceptions of the sum alone.
+template <Scalar T, class X, class Y>
+T inner_product(Index n, const X& x, const Y& y, const T* start = nullptr, bool subtracted = false) {
+  Quiet quiet;
+  T sum = inner_product_by_steps<T>(n, x, y, start, subtracted);
+  quiet.settle(sum);
+  if (!is_finite(sum) || is_tiny(sum)) quiet.raise(exceptions_of_sum<T>(sum, n, x, y, start));
+  return sum;
+}
+/// y = alpha sum_k a(k) x(k) + beta y by finish(), of the sum rounded once.
+template <Scalar T, class A, class X>
+void multiply_and_finish(const T& alpha, Index n, const A& a, const X& x, const T& beta, T& y) {
+  T sum{};
+  bool exactly = false;
+  {
+    Quiet quiet;
+    sum = inner_product_by_steps<T>(n, a, x);
+    quiet.settle(sum);
+    if (!is_finite(sum) || is_tiny(sum)) {
+      const int raised = exceptions_of_sum<T>(sum, n, a, x, nullptr);
+      exactly = raised != 0 && !may_be_rounded_first(alpha, sum);
+      if (!exactly) quiet.raise(raised);
+    }
+  }
+  if (exactly) {
+    finish_exactly<T>(alpha, n, a, x, beta, y);
+  } else {
+    finish(alpha, sum, beta, y);
+  }
+}
+
+/// x / y in a fixed sequence; of complex numbers with x and y scaled by powers of two (R. L. Smith's purpose, without
+/// his branches), so that neither squares overflow nor vanish, nor products lose bits below the normal numbers.
 template <Scalar T> T divided(const T& x, const T& y) {
   if constexpr (is_complex<T>) {
     using R = Real<T>;
-    const R largest = std::max(std::abs(y.real()), std::abs(y.imag()));
-    if (!(largest > R{0}) || !std::isfinite(largest)) {
+    const R largest = largest_part(y);
+    if (!std::isgreater(largest, R{0}) || !std::isfinite(largest)) {
       return T(x.real() / largest, x.imag() / largest);
     }
+    Quiet quiet;
+    const R size_of_x = largest_part(x);
+    constexpr int most = std::numeric_limits<R>::max_exponent - 4;
+    const int of_x = size_of_x > R{0} && std::isfinite(size_of_x) ? std::ilogb(size_of_x) : 0;
+    const int up = of_x < 0 ? -of_x : of_x > most ? -4 : 0;
     const int exponent = std::ilogb(largest);
     const R c = std::scalbn(y.real(), -exponent);
     const R d = std::scalbn(y.imag(), -exponent);
+    const T scaled_x = scaled(x, up);
+    const R re = scaled_x.real();
+    const R im = scaled_x.imag();
     const R size = std::fma(c, c, d * d);
-    return T(std::scalbn(std::fma(x.real(), c, x.imag() * d) / size, -exponent),
-             std::scalbn(std::fma(x.imag(), c, -(x.real() * d)) / size, -exponent));
+    T quotient(std::scalbn(std::fma(re, c, im * d) / size, -exponent - up),
+               std::scalbn(std::fma(im, c, -(re * d)) / size, -exponent - up));
+    quiet.settle(quotient);
+    quiet.raise(exceptions_of(quotient, Operands().add(x).add(y)));
+    return quotient;
   } else {
     return x / y;
   }

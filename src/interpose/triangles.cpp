@@ -58,8 +58,8 @@ void gbmv(Taken taken, Index m, Index n, Index lower, Index upper, T alpha, cons
       const Index at = taken.transposed ? upper + k - i + i * leading : upper + i - k + k * leading;
       return conjugated_if(taken.conjugated, A[at]);
     };
-    const T sum = inner_product<T>(std::max<Index>(0, end - begin), row, [&](Index step) { return in(begin + step); });
-    finish(alpha, sum, beta, out(i));
+    multiply_and_finish<T>(
+        alpha, std::max<Index>(0, end - begin), row, [&](Index step) { return in(begin + step); }, beta, out(i));
   }
 }
 
@@ -83,8 +83,8 @@ void symv(const Stored& stored, bool hermitian, bool conjugated, Index n, T alph
       if (!hermitian) return a;
       return i == k ? real_part(a) : conjugated_if(as_it_is == conjugated, a);
     };
-    finish(alpha, inner_product<T>(all.end - all.begin, row, [&](Index step) { return in(all.begin + step); }), beta,
-           out(i));
+    multiply_and_finish<T>(
+        alpha, all.end - all.begin, row, [&](Index step) { return in(all.begin + step); }, beta, out(i));
   }
 }
 
@@ -95,12 +95,13 @@ void syr(const Stored& stored, bool hermitian, bool conjugated, Index n, T alpha
   const Strided<const T> all(x, n, step);
   for (Index j = 0; j < n; ++j) {
     const T own = conjugated_if(conjugated, all(j));
-    const T factor = multiply_add(alpha, conjugated_if(hermitian, own), T{0});
+    const Factor<T> factor(alpha, conjugated_if(hermitian, own));
     const Around rows = rows_of(stored, j, n);
     T* const column = A + stored.at(0, j);
     if (own != T{0}) {
       for (Index i = rows.begin; i < rows.end; ++i) {
-        column[i] = multiply_add(conjugated_if(conjugated, all(i)), factor, column[i]);
+        const T before = hermitian && i == j ? real_part(column[i]) : column[i];
+        column[i] = factor.add_product(conjugated_if(conjugated, all(i)), before);
       }
     }
     if (hermitian) column[j] = real_part(column[j]);
@@ -117,14 +118,15 @@ void syr2(const Stored& stored, bool hermitian, bool conjugated, Index n, T alph
   for (Index j = 0; j < n; ++j) {
     const T own_x = conjugated_if(conjugated, left(j));
     const T own_y = conjugated_if(conjugated, right(j));
-    const T of_x = multiply_add(alpha, conjugated_if(hermitian, own_y), T{0});
-    const T of_y = hermitian ? conjugate(multiply_add(alpha, own_x, T{0})) : multiply_add(alpha, own_x, T{0});
+    const Factor<T> of_x(alpha, conjugated_if(hermitian, own_y));
+    const Factor<T> of_y = hermitian ? Factor<T>(alpha, own_x).conjugated() : Factor<T>(alpha, own_x);
     const Around rows = rows_of(stored, j, n);
     T* const column = A + stored.at(0, j);
     if (own_x != T{0} || own_y != T{0}) {
       for (Index i = rows.begin; i < rows.end; ++i) {
-        const T first = multiply_add(conjugated_if(conjugated, right(i)), of_y, column[i]);
-        column[i] = multiply_add(conjugated_if(conjugated, left(i)), of_x, first);
+        const T before = hermitian && i == j ? real_part(column[i]) : column[i];
+        const T first = of_y.add_product(conjugated_if(conjugated, right(i)), before);
+        column[i] = of_x.add_product(conjugated_if(conjugated, left(i)), first);
       }
     }
     if (hermitian) column[j] = real_part(column[j]);

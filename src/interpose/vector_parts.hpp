@@ -5,11 +5,6 @@
 
 namespace heddle::impl::interpose {
 
-/// y = alpha sum + beta y.
-template <Scalar T> void finish(T alpha, const T& sum, T beta, T& y) {
-  const T scaled = alpha == T{1} ? sum : multiply_add(alpha, sum, T{0});
-  y = beta == T{0} ? scaled : multiply_add(beta, y, scaled);
-}
 /// y = beta y.
 template <Scalar T> void scale(Index n, T beta, const Strided<T>& y) {
   for (Index i = 0; i < n; ++i) y(i) = beta == T{0} ? T{0} : beta == T{1} ? y(i) : multiply_add(beta, y(i), T{0});

@@ -51,6 +51,13 @@ void add_rows_anywhere(const T* A, Index leading, Index rows, Index n, const dou
   sums.terms = n;
 }
 
+// Sums of rows, and what they round to.
+struct RoundedRows {
+  RowSums sums;
+  double result[RowSums::rows];
+  bool known[RowSums::rows];
+};
+
 // As many threads as a product of a matrix and a vector is worth.
 int threads_for(Index products) {
   constexpr Index worth = 200000;
@@ -80,24 +87,30 @@ void add_and_finish(Index count, Index n, T alpha, const Strided<const T>& x, T 
   const int threads = threads_for(count * n);
   const Index at_once = std::min<Index>(RowSums::rows, (count / threads + 15) / 16 * 16 + 16);
   in_parts((count + at_once - 1) / at_once, threads, [&](Index begin, Index end) {
+    const OffStack<RoundedRows> of_rows;
     for (Index first = begin * at_once; first < std::min(count, end * at_once); first += at_once) {
       const Index rows = std::min(at_once, count - first);
-      RowSums sums(rows);
-      add(first, rows, sums);
-      double result[RowSums::rows];
-      bool known[RowSums::rows];
-      if (has_placed_sums()) {
-        round_rows(sums, rows, underflow, sizeof(T) == 4, result, known);
-      } else {
-        round_rows_anywhere<T>(sums, rows, underflow, result, known);
+      RowSums& sums = of_rows->sums;
+      double* const result = of_rows->result;
+      bool* const known = of_rows->known;
+      {
+        const Quiet quiet;
+        sums.clear(rows);
+        add(first, rows, sums);
+        if (has_placed_sums()) {
+          round_rows(sums, rows, underflow, sizeof(T) == 4, result, known);
+        } else {
+          round_rows_anywhere<T>(sums, rows, underflow, result, known);
+        }
       }
       for (Index r = 0; r < rows; ++r) {
-        auto sum = static_cast<T>(result[r]);
-        if (!known[r]) {
-          sum = inner_product<T>(
-              n, [&](Index k) { return element(first + r, k); }, x);
+        const auto sum = static_cast<T>(result[r]);
+        if (known[r] && may_be_rounded_first(alpha, sum)) {
+          finish(alpha, sum, beta, y(first + r));
+        } else {
+          multiply_and_finish<T>(
+              alpha, n, [&](Index k) { return element(first + r, k); }, x, beta, y(first + r));
         }
-        finish(alpha, sum, beta, y(first + r));
       }
     }
   });
@@ -149,6 +162,7 @@ template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, co
   const Arithmetic arithmetic;
   if constexpr (!is_complex<T>) {
     T result{};
+    const Quiet quiet;
     if (step_x == 1 && step_y == 1 && contiguous_product(n, x, y, result, threads_for(n))) return result;
   }
   const Strided<const T> left(x, n, step_x);
@@ -174,8 +188,9 @@ float started_dot(Index n, float start, const float* x, Index step_x, const floa
 
 template <Scalar T> Real<T> norm(Index n, const T* x, Index step) {
   using R = Real<T>;
-  if (n <= 0 || step == 0) return R{0};
+  if (n <= 0) return R{0};
   const Arithmetic arithmetic;
+  Quiet quiet;
   const Strided<const T> all(x, n, step);
   const Index numbers = n * parts_of<T>;
   R largest{0};
@@ -189,7 +204,10 @@ template <Scalar T> Real<T> norm(Index n, const T* x, Index step) {
   const R sum = sum_of_products<R>(numbers, [&](Index first, Index count, double* a, double* b) {
     for (Index k = 0; k < count; ++k) a[k] = b[k] = static_cast<double>(std::scalbn(part(all, first + k), -exponent));
   });
-  return std::scalbn(std::sqrt(sum), exponent);
+  R result = std::scalbn(std::sqrt(sum), exponent);
+  quiet.settle(result);
+  quiet.raise(exceptions_of(result, {}));
+  return result;
 }
 
 template <Scalar T> Real<T> absolute_sum(Index n, const T* x, Index step) {
@@ -197,12 +215,18 @@ template <Scalar T> Real<T> absolute_sum(Index n, const T* x, Index step) {
   if (n <= 0 || step <= 0) return R{0};
   const Arithmetic arithmetic;
   const Strided<const T> all(x, n, step);
-  return sum_of_products<R>(n * parts_of<T>, [&](Index first, Index count, double* a, double* b) {
+  Quiet quiet;
+  R sum = sum_of_products<R>(n * parts_of<T>, [&](Index first, Index count, double* a, double* b) {
     for (Index k = 0; k < count; ++k) {
       a[k] = static_cast<double>(std::abs(part(all, first + k)));
       b[k] = 1.0;
     }
   });
+  quiet.settle(sum);
+  if (!std::isfinite(sum))
+    quiet.raise(exceptions_of_sum<T>(
+        T(sum), n, all, [](Index) { return T{1}; }, nullptr));
+  return sum;
 }
 
 template <Scalar T> void axpy(Index n, T alpha, const T* x, Index step_x, T* y, Index step_y) {
@@ -261,13 +285,16 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
     for (Index i = begin; i < end; ++i) {
       T sum{};
       bool known = false;
-      if constexpr (std::is_same_v<T, double>)
+      if constexpr (std::is_same_v<T, double>) {
+        const Quiet quiet;
         known = step_x == 1 && contiguous_product(columns, A + i * leading, in.data, sum);
-      if (!known) {
-        sum = inner_product<T>(
-            columns, [&](Index k) { return element(taken, A, leading, i, k); }, in);
       }
-      finish(alpha, sum, beta, out(i));
+      if (known && may_be_rounded_first(alpha, sum)) {
+        finish(alpha, sum, beta, out(i));
+      } else {
+        multiply_and_finish<T>(
+            alpha, columns, [&](Index k) { return element(taken, A, leading, i, k); }, in, beta, out(i));
+      }
     }
   });
 }
@@ -281,9 +308,9 @@ void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const 
   const Strided<const T> right(y, n, step_y);
   for (Index j = 0; j < n; ++j) {
     if (right(j) == T{0}) continue;
-    const T factor = multiply_add(alpha, conjugated_if(conjugated_y, right(j)), T{0});
+    const Factor<T> factor(alpha, conjugated_if(conjugated_y, right(j)));
     T* const column = A + j * leading;
-    for (Index i = 0; i < m; ++i) column[i] = multiply_add(conjugated_if(conjugated_x, left(i)), factor, column[i]);
+    for (Index i = 0; i < m; ++i) column[i] = factor.add_product(conjugated_if(conjugated_x, left(i)), column[i]);
   }
 }
 

@@ -30,6 +30,7 @@ namespace heddle::hunt {
   OPERATION(generalised) \
   OPERATION(svd_batched) \
   OPERATION(gemm_plan) OPERATION(transpose_plan) OPERATION(duplicates_plan) OPERATION(syrk) OPERATION(symmetric) \
+  OPERATION(interpose_products) OPERATION(interpose_systems) OPERATION(interpose_spectra) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
 // clang-format on
 

@@ -1,0 +1,218 @@
+// Floating-point exceptions of every routine of the BLAS are those of what it computes, and its stack is small.
+#include "interpose/every_routine.hpp"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace heddle::test {
+namespace {
+
+constexpr int watched = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW;
+
+template <class T> class Exceptions : public testing::Test {
+ protected:
+  static constexpr int largest = std::numeric_limits<Real<T>>::max_exponent;
+  std::mt19937 engine_{17};
+
+  T random() { return random_number<T>(engine_); }
+  // What every routine raises, one after the other, each on the same numbers.
+  template <class Judge> void raised_by_all(int n, const std::function<T(Index)>& number, const Judge& judge) {
+    EveryRoutine<T> every(n, number);
+    const EveryRoutine<T> before = every;
+    for (const auto& routine : every.all()) {
+      every.A = before.A;
+      every.B = before.B;
+      every.C = before.C;
+      every.x = before.x;
+      every.y = before.y;
+      std::feclearexcept(FE_ALL_EXCEPT);
+      routine.call();
+      judge(routine.name, std::fetestexcept(watched), every);
+    }
+  }
+};
+using Types = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(Exceptions, Types);
+
+// Vectors whose data() stay where they are, so that arguments do.
+TYPED_TEST(Exceptions, AreNoneOfOrdinaryNumbers) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const auto none = [](const std::string& name, int raised, const auto&) { ASSERT_EQ(raised, 0) << name; };
+  for (const int n : {1, 2, 5, 20, 70}) {
+    // Diagonals of triangles, packed ones too, are not to be small beside the rest.
+    const auto dominated = [&](Index k) { return k % (n + 3) == 0 ? T(R(2)) : this->random() / static_cast<R>(n); };
+    this->raised_by_all(n, dominated, [&](const std::string& name, int raised, const auto& every) {
+      if (name.substr(1) != "tpsv" && name.substr(1) != "tbsv") none(name, raised, every);
+    });
+    this->raised_by_all(
+        n, [](Index) { return T(R(1)); },
+        [&](const std::string& name, int raised, const auto& every) {
+          if (n <= 20) none(name, raised, every);
+        });
+    // Zeros among numbers far apart, whose products and sums have room.
+    const auto apart = [&](Index k) {
+      if (k % (n + 3) == 0) return T(R(2));
+      return k % 3 == 0 ? T(R(0)) : this->random() * std::ldexp(R(1), static_cast<int>(k % 41) - 44);
+    };
+    this->raised_by_all(n, apart, [&](const std::string& name, int raised, const auto& every) {
+      if (name.substr(1, 2) != "tp" && name.substr(1, 2) != "tb" && name.substr(1) != "trsv" &&
+          name.substr(1) != "trsm")
+        none(name, raised, every);
+    });
+  }
+}
+
+TYPED_TEST(Exceptions, AreNoneOfNaN) {
+  using T = TypeParam;
+  using R = Real<T>;
+  for (const int n : {1, 5, 20, 70}) {
+    const auto some = [&](Index k) {
+      return k % 7 == 0 ? T(std::numeric_limits<R>::quiet_NaN()) : this->random() / static_cast<R>(n) + R(1);
+    };
+    this->raised_by_all(
+        n, some, [](const std::string& name, int raised, const auto&) { ASSERT_EQ(raised & FE_INVALID, 0) << name; });
+  }
+}
+
+TYPED_TEST(Exceptions, OfProductsThatOverflow) {
+  using T = TypeParam;
+  using R = Real<T>;
+  for (const int n : {2, 5, 20, 70}) {
+    const R huge = std::ldexp(R(1), TestFixture::largest / 2 + 4);
+    const auto number = [&](Index) { return T(huge); };
+    const auto finite = [](const std::vector<T>& all) {
+      for (const T& a : all) {
+        if (!std::isfinite(real_of<R>(a)) || !std::isfinite(imaginary_of<R>(a))) return false;
+      }
+      return true;
+    };
+    this->raised_by_all(n, number, [&](const std::string& name, int raised, const EveryRoutine<T>& now) {
+      const bool all_finite = finite(now.A) && finite(now.B) && finite(now.C) && finite(now.x) && finite(now.y);
+      const bool returns = name.find("dot") != std::string::npos;
+      const bool overflows = !all_finite || returns;
+      ASSERT_EQ((raised & FE_OVERFLOW) != 0, overflows) << name;
+      ASSERT_EQ(raised & FE_DIVBYZERO, 0) << name;
+    });
+  }
+}
+
+TYPED_TEST(Exceptions, OfInfinityTimesZero) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R infinity = std::numeric_limits<R>::infinity();
+  for (const int n : {2, 20, 70}) {
+    std::vector<T> A(static_cast<std::size_t>(n * n), T(infinity));
+    std::vector<T> B(A.size(), T(R(0)));
+    std::vector<T> C(A.size(), T(R(1)));
+    const T one(R(1));
+    std::feclearexcept(FE_ALL_EXCEPT);
+    call(blas_function<Routine>(std::string(1, letter<T>) + "gemm_"),
+         {"N", "N", &n, &n, &n, &one, A.data(), &n, B.data(), &n, &one, C.data(), &n});
+    ASSERT_EQ(std::fetestexcept(watched), FE_INVALID) << n;
+    const int step = 1;
+    std::vector<T> y(static_cast<std::size_t>(n), T(R(1)));
+    std::feclearexcept(FE_ALL_EXCEPT);
+    call(blas_function<Routine>(std::string(1, letter<T>) + "gemv_"),
+         {"N", &n, &n, &one, A.data(), &n, B.data(), &step, &one, y.data(), &step});
+    ASSERT_EQ(std::fetestexcept(watched), FE_INVALID) << n;
+  }
+}
+
+TYPED_TEST(Exceptions, OfZerosOnDiagonals) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const T one(R(1));
+  for (const int n : {1, 5, 70}) {
+    std::vector<T> A(static_cast<std::size_t>(n * n), T(R(0)));
+    std::vector<T> B(A.size(), one);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    call(blas_function<Routine>(std::string(1, letter<T>) + "trsm_"),
+         {"L", "L", "N", "N", &n, &n, &one, A.data(), &n, B.data(), &n});
+    ASSERT_NE(std::fetestexcept(FE_DIVBYZERO), 0) << n;
+    ASSERT_EQ(std::fetestexcept(FE_OVERFLOW), 0) << n;
+  }
+}
+
+// Of what the caller has raised before, nothing is forgotten, and its other settings stay.
+TYPED_TEST(Exceptions, OfTheCallerStay) {
+  using T = TypeParam;
+  using R = Real<T>;
+  EveryRoutine<T> every(5, [](Index) { return T(R(1)); });
+  for (const auto& routine : every.all()) {
+    std::feclearexcept(FE_ALL_EXCEPT);
+    std::feraiseexcept(FE_DIVBYZERO);
+    std::fesetround(FE_UPWARD);
+    routine.call();
+    const int rounding = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    ASSERT_EQ(rounding, FE_UPWARD) << routine.name;
+    ASSERT_NE(std::fetestexcept(FE_DIVBYZERO), 0) << routine.name;
+  }
+}
+
+// Routines of LAPACK have INFO.
+TYPED_TEST(Exceptions, OfFactorizationsAreNone) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const int n = 70;
+  std::vector<T> A(static_cast<std::size_t>(n * n));
+  for (T& a : A) a = this->random() * std::ldexp(R(1), -TestFixture::largest / 3);
+  std::vector<T> B = A;
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  int info = -1;
+  std::feclearexcept(FE_ALL_EXCEPT);
+  call(blas_function<Routine>(std::string(1, letter<T>) + "gesv_"),
+       {&n, &n, A.data(), &n, pivots.data(), B.data(), &n, &info});
+  ASSERT_EQ(std::fetestexcept(watched), 0);
+  ASSERT_EQ(info, 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+// Runs `body` on a stack of 64 KiB and returns how many bytes of it are no longer as they were.
+std::size_t stack_used_by(const std::function<void()>& body) {
+  static const std::function<void()>* running = nullptr;
+  running = &body;
+  std::vector<unsigned char> stack(std::size_t{64} * 1024, 0xa5);
+  ucontext_t caller;
+  ucontext_t own;
+  if (getcontext(&own) != 0) throw std::runtime_error("getcontext");
+  own.uc_stack.ss_sp = stack.data();
+  own.uc_stack.ss_size = stack.size();
+  own.uc_link = &caller;
+  makecontext(
+      &own, [] { (*running)(); }, 0);
+  if (swapcontext(&caller, &own) != 0) throw std::runtime_error("swapcontext");
+  const auto touched = std::find_if(stack.begin(), stack.end(), [](unsigned char byte) { return byte != 0xa5; });
+  return static_cast<std::size_t>(stack.end() - touched);
+}
+
+TYPED_TEST(Exceptions, NeedNoLargeStack) {
+  using T = TypeParam;
+  using R = Real<T>;
+  for (const int n : {3, 20, 70, 300}) {
+    EveryRoutine<T> every(n, [&](Index k) { return k % (n + 3) == 0 ? T(R(2)) : this->random() / static_cast<R>(n); });
+    const auto all = every.all();
+    // Exact sums, too, whose workspaces are the largest.
+    EveryRoutine<T> wide(n, [&](Index k) {
+      return this->random() * std::ldexp(R(1), static_cast<int>(k * 37 % 101 - 50) * TestFixture::largest / 110);
+    });
+    const auto those = wide.all();
+    const auto body = [&] {
+      for (const auto& routine : all) routine.call();
+      for (const auto& routine : those) {
+        if (n <= 70) routine.call();
+      }
+    };
+    ASSERT_LE(stack_used_by(body), std::size_t{16} * 1024) << n;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace heddle::test
