@@ -7,6 +7,7 @@ import importlib
 import numpy as np
 
 from . import _core
+from ._integers import as_float64, is_integer, require_unrounded, split
 
 SCALARS = ("float32", "float64", "complex64", "complex128")
 _NAMES = {np.dtype(name): name for name in SCALARS}
@@ -298,7 +299,8 @@ def to_host(array):
 
 def operands(function, *given, integers=True):
     """The library of the arrays given, the name of the type of elements that they have in common, and they themselves
-    with that type and strides that the module in C++ takes. Integers become float64, as in SciPy, or are refused."""
+    with that type and strides that the module in C++ takes. Integers become float64, as in SciPy, or are refused:
+    everywhere those that no double equals."""
     # What is mostly so, in less than a microsecond.
     first = given[0]
     name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
@@ -311,18 +313,42 @@ def operands(function, *given, integers=True):
                 break
         else:
             return _numpy, name, given
+    kind, arrays, names, common = _common(function, given, integers)
+    arrays = (a if name in SCALARS else as_float64(function, kind, a, name) for a, name in zip(arrays, names))
+    return kind, common, tuple(_cast(kind, array, common) for array in arrays)
+
+
+def exact_operands(function, *given):
+    """The same for exact sums, where integers keep all their digits: for each array given the numbers of the type in
+    common, and the array of what they leave of integers, or None."""
+    first = given[0]
+    name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
+    if name is not None and all(type(array) is np.ndarray and array.dtype is first.dtype for array in given):
+        kind, name, arrays = operands(function, *given)
+        return kind, name, tuple((array, None) for array in arrays)
+    kind, arrays, names, common = _common(function, given, True)
+    pairs = ((a, None) if name in SCALARS else split(kind, a, name) for a, name in zip(arrays, names))
+    return kind, common, tuple((_cast(kind, a, common), None if rest is None else _cast(kind, rest, common))
+                               for a, rest in pairs)
+
+
+def _common(function, given, integers):
+    """The library of arrays, they themselves, the names of their types, and that of the type in common."""
     kind = kind_of(function, *given)
     arrays = [kind.array(value) for value in given]
+    for value, array in zip(given, arrays):
+        require_unrounded(function, value, array)
     if kind is not _numpy:
         one_device(function, kind, *arrays)
     names = [kind.dtype_name(array) for array in arrays]
     for name in names:
-        is_integer = name == "bool" or name.startswith(("int", "uint"))
-        if not (name in SCALARS or (integers and is_integer)):
+        if not (name in SCALARS or (integers and (name == "bool" or is_integer(name)))):
             raise TypeError(f"{function}: elements of type {name}; expected float32, float64, complex64 or complex128")
-    common = np.result_type(*(name if name in SCALARS else "float64" for name in names)).name
-    cast = (a if name == common else kind.as_type(a, common) for a, name in zip(arrays, names))
-    return kind, common, tuple(kind.usable(array) for array in cast)
+    return kind, arrays, names, np.result_type(*(name if name in SCALARS else "float64" for name in names)).name
+
+
+def _cast(kind, array, name):
+    return kind.usable(array if kind.dtype_name(array) == name else kind.as_type(array, name))
 
 
 def result(function, kind, out, shape, name, like, order="C"):

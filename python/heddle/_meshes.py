@@ -2,10 +2,17 @@
 
 import numpy as np
 
-from ._arrays import to_host
+from ._arrays import kind_of, to_host
+from ._integers import narrowed
 
-# VTK's numbers of cells by meshio's names of them.
-NUMBERS = {"vertex": 1, "line": 3, "triangle": 5, "quad": 9, "tetra": 10, "hexahedron": 12, "wedge": 13, "pyramid": 14}
+# VTK's numbers of cells by meshio's names of them, and how many corners they have, which are their first points. Names of
+# cells of higher order have a number of points behind these, or are those of VTK's cells of any order.
+NUMBERS = {"vertex": (1, 1), "line": (3, 2), "triangle": (5, 3), "quad": (9, 4), "tetra": (10, 4), "hexahedron": (12, 8),
+           "wedge": (13, 6), "pyramid": (14, 5)}
+_ANY_ORDER = {"CURVE": "line", "TRIANGLE": "triangle", "QUADRILATERAL": "quad", "TETRAHEDRON": "tetra",
+              "HEXAHEDRON": "hexahedron", "WEDGE": "wedge", "PYRAMID": "pyramid"}
+# meshio has the corners of wedges in Gmsh's order, in which the first three, seen from outside, turn the other way round.
+_GMSH_WEDGE = [0, 2, 1, 3, 5, 4]
 # Points of VTK's cells that have faces.
 CORNERS = {10: 4, 11: 8, 12: 8, 13: 6, 14: 5}
 
@@ -24,15 +31,54 @@ def cells_of(mesh):
     blocks = getattr(mesh, "cells", None)
     if not isinstance(blocks, list) or not all(hasattr(block, "type") and hasattr(block, "data") for block in blocks):
         return None
-    for block in blocks:
-        if block.type not in NUMBERS:
-            raise ValueError(f"external_faces: cells of type {block.type}; expected one of {', '.join(NUMBERS)}")
-    counts = [len(block.data) for block in blocks]
-    corners = [int(np.shape(block.data)[1]) for block in blocks]
-    points = np.concatenate([np.zeros(0, np.int64), *(np.ravel(block.data) for block in blocks)], dtype=np.int64)
-    kinds = np.repeat(np.array([NUMBERS[block.type] for block in blocks], np.uint8), counts)
-    offsets = np.concatenate([[0], np.cumsum(np.repeat(np.array(corners, np.int64), counts))])
-    return points, kinds, offsets, None
+    listed = [_corners_of(block, mesh.points) for block in blocks]
+    counts = [len(corners) for _, corners in listed]
+    points = np.concatenate([np.zeros(0, np.int64), *(corners.ravel() for _, corners in listed)])
+    kinds = np.repeat(np.array([number for number, _ in listed], np.uint8), counts)
+    offsets = np.concatenate([[0], np.cumsum(np.repeat([corners.shape[1] for _, corners in listed], counts))])
+    return points, kinds, offsets.astype(np.int64), None
+
+
+def _corners_of(block, places):
+    """VTK's number of a block's cells, and their corners in VTK's order, a row for each."""
+    name = block.type
+    if name.startswith(("VTK_LAGRANGE_", "VTK_BEZIER_")):
+        name = _ANY_ORDER.get(name.rpartition("_")[2], name)
+    linear = name.rstrip("0123456789")
+    if linear == "polygon":
+        data = np.asarray(block.data)
+        return 7, _integral(block, data).reshape(len(data), -1)
+    if linear not in NUMBERS:
+        raise ValueError(f"external_faces: cells of type {block.type}; expected {', '.join(NUMBERS)} or polygon, or cells of "
+                         "higher order of these")
+    number, corners = NUMBERS[linear]
+    data = np.asarray(block.data)
+    if data.size == 0:
+        return number, np.zeros((0, corners), np.int64)
+    if data.ndim != 2 or data.shape[1] < corners or (linear == block.type and data.shape[1] != corners):
+        raise ValueError(f"external_faces: cells of type {block.type} have shape {data.shape}; expected {corners} "
+                         f"{'points' if linear == block.type else 'points or more'} a row")
+    data = _integral(block, data[:, :corners])
+    if linear == "wedge" and (block.type == "wedge" or _turned(data, places)):
+        data = data[:, _GMSH_WEDGE]
+    return number, data
+
+
+def _integral(block, data):
+    what = f"the points of cells of type {block.type}"
+    return narrowed("external_faces", kind_of("external_faces", data), data, "int64", what, "integers below 2^63")
+
+
+def _turned(wedges, places):
+    """Whether most wedges have their corners in Gmsh's order. For those of higher order meshio keeps that of the file,
+    Gmsh's or VTK's."""
+    places = np.asarray(places, float)
+    inside = ((wedges >= 0) & (wedges < len(places))).all(axis=1)
+    if places.ndim != 2 or places.shape[1] != 3 or not inside.any():
+        return True
+    corners = places[wedges[inside][:, :4]]
+    u, v, w = (corners[:, k] - corners[:, 0] for k in (1, 2, 3))
+    return np.sign(np.einsum("ij,ij->i", np.cross(u, v), w)).sum() >= 0
 
 
 def compacted(faces, points):

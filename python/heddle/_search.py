@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import kind_of, one_device, to_host
+from ._integers import as_number, narrowed
 from ._meshes import as_meshio, as_pyvista, cells_of
 
 
@@ -147,16 +148,17 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
 
     Parameters
     ----------
-    cells : (n, k) array of int32 or int64, with `offsets` a list, or a mesh
-        The numbers of each cell's points, in VTK's order. Of a meshio.Mesh the cells of all blocks one after the other; of
-        a pyvista.UnstructuredGrid its cells, whose ghosts are those of its array vtkGhostType.
+    cells : (n, k) array of integers, with `offsets` a list, or a mesh
+        The numbers of each cell's points, in VTK's order. Of a meshio.Mesh the cells of all blocks one after the other,
+        of cells of higher order the corners, and wedges in meshio's order; of a pyvista.UnstructuredGrid its cells, whose
+        ghosts are those of its array vtkGhostType.
     kind : str or int, optional
         The kind of all cells: "tetrahedron" (which k = 4 alone stands for), "hexahedron" (k = 8), "wedge" (k = 6),
         "pyramid" (k = 5), "voxel", "triangle" or "quad"; or VTK's number of one.
-    kinds : (n,) array of uint8, optional
+    kinds : (n,) array of integers, optional
         VTK's number of each cell's kind, with `offsets`: cell c has the points cells[offsets[c]:offsets[c + 1]].
-    offsets : (n + 1,) array of int64, optional
-    ghosts : (n,) array of uint8, optional
+    offsets : (n + 1,) array of integers, optional
+    ghosts : (n,) array of integers from 0 to 255 or truth values, optional
         Not 0 for cells that are copies of another piece's.
     ghost_cells : "hide", "drop" or "keep"
         Whether faces of ghosts are left out but still hide others, ghosts are ignored, or treated as other cells.
@@ -185,9 +187,9 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
             kind, kinds = kinds, None
     arrays = kind_of("external_faces", cells)
     cells = arrays.array(cells)
+    if arrays.dtype_name(cells) != "int32":
+        cells = narrowed("external_faces", arrays, cells, "int64", "cells", "integers below 2^63")
     name = arrays.dtype_name(cells)
-    if name not in ("int32", "int64"):
-        raise TypeError(f"external_faces: elements of type {name}; expected int32 or int64")
     if (kinds is None) != (offsets is None):
         raise ValueError("external_faces: kinds and offsets are given together")
     number = 10
@@ -196,17 +198,17 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
     elif kind is not None:
         raise ValueError("external_faces: kind is of all cells, and kinds of each; expected one of them")
 
-    def flat(array, wanted):
+    def flat(array, wanted, what="cells", expected="integers"):
         if array is None:
             return None
         array = arrays.array(array)
         one_device("external_faces", arrays, cells, array)
-        if arrays.dtype_name(array) != wanted:
-            array = arrays.as_type(array, wanted)
-        array = arrays.usable(array)
+        array = arrays.usable(narrowed("external_faces", arrays, array, wanted, what, expected))
         return np.ascontiguousarray(array).reshape(-1) if arrays.name == "numpy" else array.reshape(-1)
 
-    mesh = _core.Mesh(number, flat(cells, name), flat(kinds, "uint8"), flat(offsets, "int64"), flat(ghosts, "uint8"))
+    mesh = _core.Mesh(number, flat(cells, name), flat(kinds, "uint8", "kinds", "VTK's numbers of kinds, integers up to 255"),
+                      flat(offsets, "int64", "offsets", "integers below 2^63"),
+                      flat(ghosts, "uint8", "ghosts", "integers from 0 to 255, or truth values"))
     found = _core.external_faces(mesh, ghost_cells, _core.SearchOptions(algorithm, "automatic", memory))
 
     def faces(entries):
@@ -229,7 +231,13 @@ def _kind_number(cells, kind):
             raise ValueError(f"external_faces: {corners} points a cell, and no kind")
     if isinstance(kind, str) and kind not in _CELLS:
         raise ValueError(f"external_faces: kind = {kind!r}; expected one of {', '.join(_CELLS)}")
-    number, wanted = _CELLS[kind] if isinstance(kind, str) else (int(kind), dict(_CELLS.values()).get(int(kind)))
+    if isinstance(kind, str):
+        number, wanted = _CELLS[kind]
+    else:
+        number = as_number("external_faces", kind, "kind")
+        wanted = dict(_CELLS.values()).get(number)
+        if wanted is None:
+            raise ValueError(f"external_faces: kind = {number}; expected one of {', '.join(map(str, dict(_CELLS.values())))}")
     if wanted != corners:
         raise ValueError(f"external_faces: {corners} points a cell; kind {kind!r} has {wanted}")
     return number

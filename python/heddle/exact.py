@@ -1,6 +1,8 @@
 """Sums, inner products, norms and products of which each number is rounded once from its exact value.
 
-The bits are the same for any order of the elements, any number of threads and any machine.
+The bits are the same for any order of the elements, any number of threads and any machine. Integers of any type, and truth
+values, count exactly, beside floating-point numbers too; the result is then the float64 (or, with complex numbers, the
+complex128) nearest to the exact sum. norm(), matmul() and allreduce() refuse integers that no double equals.
 """
 
 from __future__ import annotations
@@ -8,10 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from . import _core
-from ._arrays import kind_of, one_device, operands, real_name, result
+from ._arrays import exact_operands, kind_of, one_device, operands, real_name, result
+from ._integers import is_integer, narrowed
 from ._products import stacked
 
 __all__ = ["allreduce", "dot", "keyed_sum", "matmul", "norm", "segmented_sum", "sum", "vdot"]
+
+# Algorithms that round on the way.
+_ROUNDED = ("twice", "plain")
 
 
 def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
@@ -20,14 +26,15 @@ def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
     Parameters
     ----------
     x : array
-        Of any shape and strides; complex sums have each part rounded once. Integers become float64.
+        Of any shape and strides; complex sums have each part rounded once. Integers are summed exactly, and the sum is
+        rounded once to float64: unlike numpy.sum(), it neither wraps around nor is an integer.
     axis : int or tuple of ints, optional
         Axes along which sums are formed; None: all.
     keepdims : bool
         Whether these axes stay, with one element.
     algorithm : str
         "auto", or how sums are formed, to compare: "accumulator", "expansion-2" to "expansion-8", "twice" or "plain";
-        the last two are not exact.
+        the last two are not exact, and are of the float64 nearest to each integer.
 
     Examples
     --------
@@ -35,9 +42,13 @@ def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
     >>> x = np.array([1e100, 1.0, -1e100])
     >>> print(np.sum(x), heddle.exact.sum(x))
     0.0 1.0
+    >>> print(heddle.exact.sum(np.array([2**53 + 1, -(2**53)])))
+    1.0
     """
-    kind, name, (x,) = operands("exact.sum", x)
-    return _reduced(kind, name, x, axis, keepdims, lambda v: _core.exact_sum(v, algorithm))
+    kind, name, ((x, rest),) = exact_operands("exact.sum", x)
+    if algorithm in _ROUNDED:
+        rest = None
+    return _reduced(kind, name, x, axis, keepdims, lambda v: _core.exact_sum(v, algorithm), rest)
 
 
 def norm(x, ord=2, axis=None, *, keepdims=False):
@@ -57,14 +68,18 @@ def norm(x, ord=2, axis=None, *, keepdims=False):
     return _reduced(kind, real_name(name), x, axis, keepdims, lambda v: _core.exact_norm(v, ord))
 
 
-def _reduced(kind, name, x, axis, keepdims, reduce):
-    """reduce() of all elements along some axes."""
+def _reduced(kind, name, x, axis, keepdims, reduce, rest=None):
+    """reduce() of all elements along some axes, and of those of `rest`, which has the shape of x."""
     dimensions = len(x.shape)
     if axis is None:
-        value = kind.scalar(reduce(kind.flat(x)), name, x)
+        terms = kind.flat(x) if rest is None else kind.xp.concatenate([kind.flat(x), kind.flat(rest)])
+        value = kind.scalar(reduce(terms), name, x)
         return value.reshape((1,) * dimensions) if keepdims else value
     axes = sorted(np.lib.array_utils.normalize_axis_tuple(axis, dimensions))
     others = [k for k in range(dimensions) if k not in axes]
+    if rest is not None:
+        x = kind.xp.stack([x, rest], -1)
+        axes = [*axes, dimensions]
     x = x.transpose(*others, *axes) if kind.name != "torch" else x.permute(*others, *axes)
     shape = tuple(x.shape[:len(others)])
     out = kind.empty(shape, name, x)
@@ -103,10 +118,25 @@ def vdot(x, y, *, algorithm="auto"):
 
 
 def _dot(function, x, y, conjugated, algorithm):
-    kind, name, (x, y) = operands(function, x, y)
+    kind, name, ((x, x_rest), (y, y_rest)) = exact_operands(function, x, y)
     if len(x.shape) != 1 or len(y.shape) != 1 or x.shape != y.shape:
         raise ValueError(f"{function}: shapes {tuple(x.shape)} and {tuple(y.shape)}; expected vectors of one length")
+    if algorithm not in _ROUNDED:
+        x, y = _factors(kind, (x, x_rest), (y, y_rest))
     return kind.scalar(_core.exact_dot(x, y, conjugated, algorithm), name, x)
+
+
+def _factors(kind, x, y):
+    """Vectors whose inner product is that of x and y, each given by two arrays whose sum it is."""
+    xs, ys = [x[0]], [y[0]]
+    for p, q in ((x[1], y[0]), (x[0], y[1]), (x[1], y[1])):
+        if p is None or q is None:
+            continue
+        # The nearest double alone decides about products with zeros, infinities and NaNs.
+        counts = (p != 0) & (q != 0) & kind.xp.isfinite(p) & kind.xp.isfinite(q)
+        xs.append(p[counts])
+        ys.append(q[counts])
+    return (xs[0], ys[0]) if len(xs) == 1 else (kind.xp.concatenate(xs), kind.xp.concatenate(ys))
 
 
 def matmul(a, b, /, out=None, *, algorithm="auto"):
@@ -137,7 +167,7 @@ def keyed_sum(x, keys, size=None, *, out=None):
     Parameters
     ----------
     x : (n,) array
-        Complex sums have each part rounded once. Integers become float64.
+        Complex sums have each part rounded once. Integers are summed exactly, and sums rounded to float64.
     keys : (n,) array of integers >= 0, in any order
     size : int, optional
         Number of sums: more than the largest key. None: one more than it.
@@ -150,12 +180,14 @@ def keyed_sum(x, keys, size=None, *, out=None):
     >>> heddle.exact.keyed_sum([1e100, 1.0, 2.0, -1e100], [1, 1, 0, 1])
     array([2., 1.])
     """
-    kind, name, x, keys = _groups("exact.keyed_sum", x, keys, "keys")
+    kind, name, x, rest, keys = _groups("exact.keyed_sum", x, keys, "keys")
     if x.shape[0] != keys.shape[0]:
         raise ValueError(f"exact.keyed_sum: {x.shape[0]} elements and {keys.shape[0]} keys")
     if size is None:
         size = (int(keys.max()) + 1 if keys.shape[0] else 0) if out is None else out.shape[0]
     sums = result("exact.keyed_sum", kind, out, (size,), name, x)
+    if rest is not None:
+        x, keys = kind.xp.concatenate([x, rest]), kind.xp.concatenate([keys, keys])
     _core.exact_sums_of_groups(x, keys, sums, True)
     return sums if out is not None else kind.finish(sums)
 
@@ -168,6 +200,7 @@ def segmented_sum(x, offsets, *, out=None):
     Parameters
     ----------
     x : (n,) array
+        As of keyed_sum().
     offsets : (m + 1,) array of integers from 0 to n in ascending order
     out : (m,) array, optional
         Where the sums go. It must not share elements with x or offsets.
@@ -178,23 +211,28 @@ def segmented_sum(x, offsets, *, out=None):
     >>> heddle.exact.segmented_sum([1e100, 1.0, -1e100, 5.0], [0, 3, 3, 4])
     array([1., 0., 5.])
     """
-    kind, name, x, offsets = _groups("exact.segmented_sum", x, offsets, "offsets")
+    kind, name, x, rest, offsets = _groups("exact.segmented_sum", x, offsets, "offsets")
     sums = result("exact.segmented_sum", kind, out, (max(offsets.shape[0] - 1, 0),), name, x)
+    if rest is not None and not bool((offsets > x.shape[0]).any()):  # those are refused as they are
+        x, offsets = kind.xp.stack([x, rest], -1).reshape(-1), 2 * kind.as_type(offsets, "int64")
     _core.exact_sums_of_groups(x, offsets, sums, False)
     return sums if out is not None else kind.finish(sums)
 
 
 def _groups(function, x, groups, what):
-    """The kind and type of the elements of x, x, and its keys or offsets as int32 or int64."""
-    kind, name, (x,) = operands(function, x)
+    """The kind and type of the elements of x, x, what it leaves of integers or None, and its keys or offsets as int32 or
+    int64."""
+    kind, name, ((x, rest),) = exact_operands(function, x)
     if len(x.shape) != 1:
         raise ValueError(f"{function}: x has shape {tuple(x.shape)}; expected a vector")
     groups = kind_of(function, x, groups).array(groups)
     one_device(function, kind, x, groups)
     given = kind.dtype_name(groups)
-    if len(groups.shape) != 1 or (groups.shape[0] and not given.startswith(("int", "uint"))):
+    if len(groups.shape) != 1 or (groups.shape[0] and not is_integer(given)):
         raise TypeError(f"{function}: {what} of shape {tuple(groups.shape)} and type {given}; expected a vector of integers")
-    return kind, name, x, kind.usable(groups if given in ("int32", "int64") else kind.as_type(groups, "int64"))
+    if given != "int32":
+        groups = narrowed(function, kind, groups, "int64", what, "integers below 2^63")
+    return kind, name, x, rest, kind.usable(groups)
 
 
 def allreduce(comm, values):

@@ -117,7 +117,114 @@ def test_wrong_arguments():
         heddle.exact.sum(np.ones(2), algorithm="kahan")
     with pytest.raises(TypeError, match="float16"):
         heddle.exact.sum(np.ones(2, "float16"))
-    assert heddle.exact.sum(np.array([2**53, 1, 1])) == 2.0**53 + 2  # integers become doubles
+
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")
+
+
+def borders(rng, name, n):
+    """Integers of a type at its limits, at 2^53 to 2^64, and in between."""
+    if name == "bool":
+        return rng.integers(0, 2, n).astype(bool)
+    info = np.iinfo(name)
+    around = [2**k + d for k in (24, 31, 32, 52, 53, 54, 60, 62, 63) for d in (-2, -1, 0, 1, 3)]
+    values = [info.min, info.max, info.min + 1, info.max - 1, *around, *(-a for a in around)]
+    values = [v for v in values if info.min <= v <= info.max]
+    drawn = [int(v) >> int(rng.integers(0, info.bits)) for v in rng.integers(info.min, info.max, n, name, True)]
+    return rng.permutation(np.array(values + drawn, name))
+
+
+def nearest(fraction):
+    return float(Fraction(fraction))
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_are_summed_exactly(rng, name):
+    for n in (0, 1, 30, 5000):
+        x = borders(rng, name, n)
+        whole = [int(v) for v in x]
+        total = heddle.exact.sum(x)
+        assert total.dtype == "float64" and total == nearest(sum(whole))
+        assert heddle.exact.sum(x[::-2]) == nearest(sum(whole[::-2]))
+        assert heddle.exact.sum(x.astype(x.dtype.newbyteorder())) == total
+        for algorithm in ("accumulator", "expansion-3"):
+            assert heddle.exact.sum(x, algorithm=algorithm) == total
+    x = borders(rng, name, 12)
+    x = np.resize(x, (2, 3, len(x) // 6))
+    for axis in (0, 1, -1, (0, 2), (2, 1), (0, 1, 2), ()):
+        found = heddle.exact.sum(x, axis=axis, keepdims=True)
+        expected = x.astype(object).sum(axis=axis, keepdims=True)
+        assert found.shape == np.shape(expected)
+        assert (found == np.vectorize(nearest, otypes=[float])(expected)).all()
+        assert (heddle.exact.sum(x, axis) == found.reshape(np.shape(x.astype(object).sum(axis=axis)))).all()
+    assert heddle.exact.sum(np.zeros((0, 3), name), axis=0).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("other", [*INTEGERS, "float32", "float64", "complex64", "complex128"])
+def test_inner_products_of_integers_are_exact(rng, name, other):
+    x = borders(rng, name, 40)
+    if other in INTEGERS:
+        y = np.resize(borders(rng, other, 40), x.shape)
+        pairs = [[(int(a), int(b)) for a, b in zip(x, y)]]
+    else:
+        y = wild(rng, len(x), other)[:len(x)]
+        pairs = [[(int(a), Fraction(float(b))) for a, b in zip(x, part)] for part in parts(y)]
+    expected = [nearest(sum((a * b for a, b in part), Fraction(0))) for part in pairs]
+    kind = "complex128" if other.startswith("complex") else "float64"
+    for found in (heddle.exact.dot(x, y), heddle.exact.vdot(x, y), heddle.exact.dot(y, x)):
+        assert found.dtype == kind
+        assert [float(part) for part in parts(found)] == expected
+    if kind == "complex128":
+        assert heddle.exact.vdot(y, x) == complex(expected[0], -expected[1])
+    assert heddle.exact.dot(x[:0], y[:0]) == 0
+
+
+def test_integers_beside_zeros_infinities_and_nans():
+    wide = np.array([2**53 + 1, -(2**53) - 1, 5])
+    assert heddle.exact.dot(wide, np.array([np.inf, 1.0, 0.0])) == np.inf
+    assert heddle.exact.dot(wide, np.array([0.0, np.inf, 0.0])) == -np.inf
+    assert np.isnan(heddle.exact.dot(wide, np.array([np.inf, np.inf, 0.0])))
+    assert np.isnan(heddle.exact.dot(wide, np.array([np.nan, 1.0, 0.0])))
+    assert np.isnan(heddle.exact.dot(np.array([2**53 + 1, 0]), np.array([1.0, np.inf])))
+    assert np.signbit(heddle.exact.dot(np.array([2**53 + 1]), np.array([-0.0])))
+    assert not np.signbit(heddle.exact.dot(np.array([2**53 + 1]), np.array([0.0])))
+    assert heddle.exact.dot(np.array([2**53 + 1]), np.array([5e-324])) == (2**53 + 1) * 5e-324
+    mask = np.array([True, False, True])
+    assert heddle.exact.dot(mask, wide) == 2.0**53 + 6 and heddle.exact.sum(wide[mask]) == 2.0**53 + 6
+    assert heddle.exact.sum([2**53 + 1, -(2**53)]) == 1.0
+    assert heddle.exact.sum(2**63 + 1025) == 2.0**63 + 2048
+    for algorithm in ("plain", "twice"):
+        assert heddle.exact.sum(np.array([2**53 + 1, -(2**53)]), algorithm=algorithm) == 0.0
+    with pytest.raises(ValueError, match=f"exact.sum: {2**63 + 1} is an integer that no float64 equals"):
+        heddle.exact.sum([2**63 + 1, -1])  # of which NumPy makes float64
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_keyed_and_segmented_sums_of_integers(rng, name):
+    x = borders(rng, name, 200)
+    keys = rng.integers(0, 7, len(x))
+    for k, found in enumerate(heddle.exact.keyed_sum(x, keys, 8)):
+        assert found == nearest(sum(int(v) for v in x[keys == k]))
+    offsets = np.array([2, 2, 9, 10, len(x) - 1])
+    found = heddle.exact.segmented_sum(x, offsets)
+    assert found.tolist() == [nearest(sum(int(v) for v in x[a:b])) for a, b in zip(offsets, offsets[1:])]
+    with pytest.raises(ValueError, match=f"offset 1 is {len(x) + 1}; expected 0 to {len(x)}"):
+        heddle.exact.segmented_sum(x, [0, len(x) + 1])
+    with pytest.raises(ValueError, match=f"keyed_sum: keys has {2**63}; expected integers below"):
+        heddle.exact.keyed_sum(x[:2], np.array([0, 2**63], "uint64"))
+
+
+def test_integers_are_not_rounded_elsewhere(rng):
+    wide = np.array([[2**53 + 1, 0], [0, 1]])
+    for call in (heddle.expm, heddle.inv, heddle.slogdet, heddle.eigh, heddle.lu_factor, heddle.exact.norm,
+                 lambda a: heddle.exact.norm(a, 1), lambda a: heddle.solve(a, np.ones(2)), lambda a: heddle.solve(np.eye(2), a)):
+        with pytest.raises(ValueError, match="9007199254740993 is an integer that no float64 equals"):
+            call(wide)
+        call(np.array([[2**60, 0], [0, 1]]) if call is not heddle.expm else np.eye(2, dtype=int))
+    with pytest.raises(ValueError, match="18446744073709551615 is an integer"):
+        heddle.inv(np.full((1, 1), 2**64 - 1, "uint64"))
+    assert heddle.exact.norm(np.array([2**62, 2**63 + 2048], "uint64"), 1) == 2.0**62 + 2.0**63 + 2048
 
 
 @pytest.mark.parametrize("keys_of", ["int32", "int64", "uint8"])

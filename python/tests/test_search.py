@@ -129,12 +129,105 @@ def test_meshes_of_meshio():
         corners = [set(row) for _, rows in blocks for row in rows][cell]
         assert set(face.tolist()) <= corners
     assert np.isin(taken, points).all()
-    with pytest.raises(ValueError, match="cells of type tetra10"):
-        heddle.external_faces(meshio.Mesh(points, [("tetra10", [list(range(10))])]))
+    polyhedra = meshio.Mesh(points, [("polyhedron4", [[[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]])])
+    with pytest.raises(ValueError, match="cells of type polyhedron4; expected vertex, line, .* or polygon"):
+        heddle.external_faces(polyhedra)
     with pytest.raises(ValueError, match="a mesh has its own kinds"):
         heddle.external_faces(meshio.Mesh(points, blocks), kind="tetra")
     empty = heddle.external_faces(meshio.Mesh(points, [])).external
     assert len(empty) == 0 and len(empty.as_meshio(points).points) == 0
+
+
+def volume_inside(faces, points):
+    """The volume that faces enclose whose corners turn to the left, seen from outside."""
+    offsets, ids = faces.offsets, faces.points
+    total = 0.0
+    for begin, end in zip(offsets, offsets[1:]):
+        first, *others = (points[i] for i in ids[begin:end])
+        total += sum(np.dot(first, np.cross(a, b)) for a, b in zip(others, others[1:]))
+    return total / 6
+
+
+def mesh_of(meshio, points, cell, rows):
+    """A mesh of cells of which meshio reads some (wedge15) without being able to make them."""
+    mesh = meshio.Mesh(points, [("vertex", rows)])
+    mesh.cells[0].type = cell
+    return mesh
+
+
+# Corners of cells as meshio has them, and their volumes.
+_CUBE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
+_WEDGE = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)]
+_LINEAR = {"tetra": (_WEDGE[:4], 1 / 6), "hexahedron": (_CUBE, 1), "wedge": (_WEDGE, 0.5),
+           "pyramid": ([*_CUBE[:4], (0.5, 0.5, 1)], 1 / 3)}
+
+
+@pytest.mark.parametrize("ids", ["int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("cell", ["tetra", "tetra10", "tetra20", "hexahedron", "hexahedron20", "hexahedron24", "hexahedron27",
+                                  "wedge", "wedge15", "wedge18", "pyramid", "pyramid13", "pyramid14",
+                                  "VTK_LAGRANGE_WEDGE", "VTK_LAGRANGE_HEXAHEDRON"])
+def test_faces_of_meshios_cells_look_outwards(cell, ids):
+    meshio = pytest.importorskip("meshio")
+    linear = {"VTK_LAGRANGE_WEDGE": "wedge", "VTK_LAGRANGE_HEXAHEDRON": "hexahedron"}.get(cell, cell.rstrip("0123456789"))
+    corners, volume = _LINEAR[linear]
+    nodes = int(cell[len(linear):] or len(corners)) if cell.startswith(linear) else len(corners) + 9
+    # Two cells far apart, and nodes in the middle that are in no order.
+    points = np.array([*corners, *([(0.5, 0.5, 0.5)] * (nodes - len(corners)))], float)
+    points = np.concatenate([points, points + 5])
+    rows = np.arange(2 * nodes).reshape(2, nodes)
+    mesh = mesh_of(meshio, points, cell, rows.astype(ids))
+    found = heddle.external_faces(mesh).external
+    assert volume_inside(found, points) == pytest.approx(2 * volume)
+
+
+def test_wedges_of_second_order_in_vtks_order():
+    meshio = pytest.importorskip("meshio")
+    points = np.array([*(_WEDGE[i] for i in (0, 2, 1, 3, 5, 4)), *([(0.3, 0.3, 0.5)] * 9)], float)
+    found = heddle.external_faces(mesh_of(meshio, points, "wedge15", np.arange(15)[None])).external
+    assert volume_inside(found, points) == pytest.approx(0.5)
+    plain = heddle.external_faces(np.array([[0, 1, 2, 3, 4, 5]]), "wedge").external
+    assert volume_inside(plain, points) == pytest.approx(0.5)
+
+
+def test_meshes_of_meshio_with_other_cells():
+    meshio = pytest.importorskip("meshio")
+    points = np.random.default_rng(3).normal(size=(20, 3))
+    blocks = [("hexahedron20", np.arange(20)[None]), ("tetra", np.zeros((0, 4), int)), ("triangle6", [[0, 1, 2, 3, 4, 5]]),
+              ("polygon", [[0, 1, 2, 3, 4]]), ("line3", [[0, 1, 2]]), ("quad8", [list(range(8))]), ("vertex", [[3]])]
+    found = heddle.external_faces(meshio.Mesh(points, blocks)).external
+    assert len(found) == 6 and set(found.points.tolist()) == set(range(8)) and set(found.cell.tolist()) == {0}
+    with pytest.raises(ValueError, match=f"tetra has {2**63}; expected integers below"):
+        heddle.external_faces(meshio.Mesh(points, [("tetra", np.array([[0, 1, 2, 2**63]], "uint64"))]))
+    with pytest.raises(TypeError, match="the points of cells of type tetra of type float64; expected integers"):
+        heddle.external_faces(meshio.Mesh(points, [("tetra", [[0.0, 1.0, 2.0, 3.5]])]))
+    with pytest.raises(ValueError, match=r"cells of type tetra10 have shape \(1, 3\); expected 4 points or more a row"):
+        heddle.external_faces(meshio.Mesh(points, [("tetra10", [[0, 1, 2]])]))
+
+
+def test_no_integer_is_narrowed():
+    cells, kinds, offsets = np.arange(8), [10, 10], [0, 4, 8]
+    whole = heddle.external_faces(cells, kinds=kinds, offsets=offsets)
+    for of in ("uint64", "int16"):
+        again = heddle.external_faces(cells.astype(of), kinds=np.array(kinds, of), offsets=np.array(offsets, of),
+                                      ghosts=np.array([0, 1], of))
+        assert len(again.external) == len(whole.external) - 4
+    assert len(heddle.external_faces(cells, kinds=kinds, offsets=offsets, ghosts=[False, True]).external) == 4
+    for given, text in (({"kinds": [10, 266]}, "kinds has 266; expected VTK's numbers of kinds, integers up to 255"),
+                        ({"kinds": [-246, 10]}, "kinds has -246"), ({"ghosts": [0, 256]}, "ghosts has 256"),
+                        ({"ghosts": [0, -1]}, "ghosts has -1"),
+                        ({"offsets": np.array([0, 4, 2**64 - 8], "uint64")}, "offsets has 18446744073709551608")):
+        with pytest.raises(ValueError, match=text):
+            heddle.external_faces(cells, **{"kinds": kinds, "offsets": offsets, **given})
+    for given, text in (({"offsets": [0, 4.7, 8]}, "offsets of type float64; expected integers"),
+                        ({"kinds": [10.0, 10.0]}, "kinds of type float64"), ({"ghosts": [0.5, 0.0]}, "ghosts of type float64")):
+        with pytest.raises(TypeError, match=text):
+            heddle.external_faces(cells, **{"kinds": kinds, "offsets": offsets, **given})
+    with pytest.raises(TypeError, match="kind = 10.7; expected a whole number"):
+        heddle.external_faces(cells.reshape(2, 4), 10.7)
+    with pytest.raises(ValueError, match="kind = 99; expected one of"):
+        heddle.external_faces(cells.reshape(2, 4), 99)
+    with pytest.raises(ValueError, match=f"cells has {2**64 - 1}; expected integers below"):
+        heddle.external_faces(np.array([[0, 1, 2, 2**64 - 1]], "uint64"))
 
 
 def test_meshes_of_pyvista():

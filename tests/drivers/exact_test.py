@@ -58,6 +58,52 @@ class Sums(CommandTest):
         self.assertEqual(results["value"], expected)
         self.assertNotIn("plain", results)
 
+    def write_integers(self, name, values):
+        header = "%%MatrixMarket matrix array integer general\n" if name.endswith(".mtx") else ""
+        header += f"{len(values)} 1\n" if header else ""
+        with open(self.path(name), "w") as file:
+            file.write(header + "".join(f"{value}\n" for value in values))
+
+    def integers(self, count):
+        rng = random.Random(count)
+        borders = [2**k + d for k in (24, 53, 54, 62, 63) for d in (-1, 0, 1)] + [2**64 - 1, -(2**63)]
+        drawn = [rng.randrange(-(2**63), 2**64) >> rng.randrange(64) for _ in range(count)]
+        values = [*borders, *drawn, *(-value for value in drawn)]
+        rng.shuffle(values)
+        return values
+
+    def test_integers_count_with_all_their_digits(self):
+        x, y = self.integers(40), self.integers(40)
+        for name in ("x.mtx", "x.txt"):
+            self.write_integers(name, x)
+        self.write_integers("y.mtx", y)
+        real = [math.ldexp(value, -40) for value in range(1, len(x) + 1)]
+        write_market(self.path("real.mtx"), column(real))
+        for ranks in (1, 2, 3, 4):
+            for name in ("x.mtx", "x.txt"):
+                with self.subTest(ranks=ranks, name=name):
+                    results = self.succeed("sum", "--input", name, "--compare", ranks=ranks)["results"]
+                    self.assertEqual(results["value"], float(Fraction(sum(x))))
+                    self.assertEqual(results["count"], len(x))
+                    self.assertEqual(results["condition"], float(Fraction(sum(map(abs, x)), abs(sum(x)))))
+                    results = self.succeed("dot", "--x", name, "--y", "y.mtx", ranks=ranks)["results"]
+                    self.assertEqual(results["value"], float(Fraction(sum(map(operator.mul, x, y)))))
+                    results = self.succeed("dot", "--x", "real.mtx", "--y", name, ranks=ranks)["results"]
+                    self.assertEqual(results["value"], exact(Fraction(a) * b for a, b in zip(real, x)))
+        self.assertEqual(self.succeed("sum", "--input", "x.mtx", "--compare")["results"]["plain"],
+                         functools.reduce(operator.add, map(float, x), 0.0))
+        for scalar in ("float", "complex-float", "complex-double"):
+            value = self.succeed("sum", "--input", "x.mtx", "--scalar", scalar)["results"]["value"]
+            expected = float(Fraction(sum(x)))
+            if scalar.endswith("float"):
+                expected = struct.unpack("f", struct.pack("f", expected))[0]
+            self.assertEqual(value, [expected, 0] if scalar.startswith("complex") else expected)
+
+    def test_integers_are_not_rounded_elsewhere(self):
+        self.write_integers("x.mtx", [2**53 + 1, 1])
+        for command in (("transpose", "--input", "x.mtx"), ("gemm", "--a", "x.mtx", "--b", "x.mtx", "--op-b", "T")):
+            self.refuse(*command, message="x.mtx, line 3: the integer '9007199254740993' is one that no double equals")
+
     def test_dot_of_complex_numbers(self):
         write_market(self.path("x.mtx"), column([1 + 2j, 3 - 1j]))
         write_market(self.path("y.mtx"), column([2 - 1j, 1j]))

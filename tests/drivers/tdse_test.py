@@ -265,7 +265,8 @@ class Runs(TdseTest):
                            "--set", "nuclei.motion=fixed")
         self.assertAlmostEqual(report["results"]["energies"][0], 0.5, delta=1e-3)
         settings = ["--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed", "--set", "initial.kind=file"]
-        self.write("psi.txt", "".join(f"{a:.9f} {math.exp(-a * a / 2)!r}\n" for a in x))
+        # As Fortran writes numbers, behind a byte order mark.
+        self.write("psi.txt", "\ufeff" + "".join(f"{a:.9e} {math.exp(-a * a / 2):.17e}\n".replace("e", "D") for a in x))
         self.tdse("small.toml", *settings, "--set", "initial.file=psi.txt", "--output", "a.h5", "--set", "time.steps=5")
         with h5py.File(self.path("a.h5"), "r") as file:
             self.assertGreater(file["observables/populations"][-1, 0], 0.999)

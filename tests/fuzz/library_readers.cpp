@@ -1,5 +1,6 @@
 #include "attempt.hpp"
 #include <heddle/io/hdf5.hpp>
+#include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
 #include <heddle/io/mesh_file.hpp>
 #include <heddle/io/npy.hpp>
@@ -61,6 +62,11 @@ template <class Info, class Read>
 void read_matrices(const path& file, const Info& info, const Read& read, bool finite) {
   read_matrix_as<double>(file, info, read, finite);
   read_matrix_as<Kokkos::complex<float>>(file, info, read, finite);
+  done(file, [&] {
+    const auto terms =
+        read_matrix_terms<float>(alone(), file, [&](Index rows, Index columns) { return place(file, rows, columns); });
+    expect(!terms.empty(), "no terms");
+  });
 }
 
 void read_matrix_market_file(const path& file) {
@@ -93,6 +99,9 @@ template <Scalar T> void read_list_as(const path& file) {
         read_text_list<T>(alone(), file, [&](Index rows, Index columns) { return place(file, rows, columns); });
     expect(A.columns() == 1, "a list is not one column");
     expect_finite(A);
+    const auto terms =
+        read_text_list_terms<T>(alone(), file, [&](Index rows, Index columns) { return place(file, rows, columns); });
+    expect(terms.front().rows() == A.rows(), "terms of a list have another length");
   });
 }
 

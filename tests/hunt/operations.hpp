@@ -31,6 +31,7 @@ namespace heddle::hunt {
   OPERATION(svd_batched) \
   OPERATION(gemm_plan) OPERATION(transpose_plan) OPERATION(duplicates_plan) OPERATION(syrk) OPERATION(symmetric) \
   OPERATION(interpose_products) OPERATION(interpose_systems) OPERATION(interpose_spectra) \
+  OPERATION(keyed_sums) OPERATION(integer_files) OPERATION(file_forms) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
 // clang-format on
 

@@ -1,10 +1,12 @@
 #include "io/matrix/hdf5_handle.hpp"
 #include "io/temporary_folder.hpp"
 #include <heddle/io/hdf5.hpp>
+#include <heddle/io/matrix_file.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -69,6 +71,78 @@ TEST_F(Hdf5Matrix, RowsOfTheDatasetAreRowsOfTheMatrix) {
       for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(whole(i, j), data[3 * i + j]);
     }
   }
+}
+
+TEST_F(Hdf5Matrix, ComplexNumbersAsOthersNameTheirParts) {
+  const std::array<ComplexRecord, 2> data = {{{1, -2}, {3, 4}}};
+  for (const auto& [real, imaginary] : {std::pair("r", "i"), std::pair("real", "imag"), std::pair("re", "im")}) {
+    const auto type = complex_type(real, imaginary);
+    const auto path = dataset({2, 1}, type.get(), data.data());
+    EXPECT_TRUE(hdf5_info(comm_, path).complex) << real;
+    const auto whole = gather(read_hdf5<Kokkos::complex<double>>(comm_, path), 0);
+    const auto narrow = gather(read_hdf5<Kokkos::complex<float>>(comm_, path), 0);
+    if (comm_.rank() == 0) {
+      EXPECT_EQ(whole(0, 0), Kokkos::complex<double>(1, -2)) << real;
+      EXPECT_EQ(whole(1, 0), Kokkos::complex<double>(3, 4)) << real;
+      EXPECT_EQ(narrow(0, 0), Kokkos::complex<float>(1, -2)) << real;
+    }
+    refuse(path, ": holds complex numbers where real ones are expected");
+  }
+  refuse(dataset({2, 1}, complex_type("real", "i").get(), data.data()),
+         ", dataset 'matrix': holds neither real numbers");
+}
+
+TEST_F(Hdf5Matrix, TruthValuesAreZerosAndOnes) {
+  const auto truth = [](hid_t base, const char* no, const char* yes) {
+    impl::Hdf5Type type(H5Tenum_create(base));
+    std::array<unsigned char, 8> value{};
+    H5Tenum_insert(type.get(), no, value.data());
+    value[H5Tget_order(base) == H5T_ORDER_BE ? H5Tget_size(base) - 1 : 0] = 1;
+    H5Tenum_insert(type.get(), yes, value.data());
+    return type;
+  };
+  const std::array<signed char, 3> bytes = {1, 0, 1};
+  const auto expect = [&](const std::filesystem::path& path) {
+    for (const auto& place : test::placements(comm_.size())) {
+      const auto whole = gather(read_hdf5<float>(comm_, path, place), 0);
+      if (comm_.rank() != 0) continue;
+      for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(whole(0, k), bytes[k]);
+    }
+  };
+  expect(dataset({1, 3}, truth(H5T_STD_I8LE, "FALSE", "TRUE").get(), bytes.data()));
+  const std::array<unsigned char, 6> large = {0, 1, 0, 0, 0, 1};
+  expect(dataset({1, 3}, truth(H5T_STD_I16BE, "FALSE", "TRUE").get(), large.data()));
+  refuse(dataset({1, 3}, truth(H5T_STD_I8LE, "RED", "GREEN").get(), bytes.data()), ", dataset 'matrix': holds neither");
+  refuse(dataset({1, 3}, truth(H5T_STD_I8LE, "TRUE", "FALSE").get(), bytes.data()),
+         ", dataset 'matrix': holds neither");
+}
+
+TEST_F(Hdf5Matrix, IntegersAreNotRounded) {
+  const std::array<std::int64_t, 3> data = {(1LL << 53) + 1, -(1LL << 62), std::numeric_limits<std::int64_t>::min()};
+  const auto path = dataset({3, 1}, H5T_NATIVE_INT64, data.data());
+  refuse(path, ", dataset 'matrix': element (1, 1) is 9007199254740993, an integer that no double equals");
+  for (const auto& place : test::placements(comm_.size())) {
+    const auto terms = read_matrix_terms<double>(comm_, path, place);
+    ASSERT_EQ(terms.size(), 2U);
+    const auto first = gather(terms[0], 0);
+    const auto second = gather(terms[1], 0);
+    if (comm_.rank() != 0) continue;
+    EXPECT_EQ(first(0, 0), 0x1p53);
+    EXPECT_EQ(second(0, 0), 1);
+    EXPECT_EQ(first(1, 0), -0x1p62);
+    EXPECT_EQ(first(2, 0), -0x1p63);
+    EXPECT_EQ(second(2, 0), 0);
+  }
+  const std::array<std::uint64_t, 2> large = {std::numeric_limits<std::uint64_t>::max(), 1};
+  const auto natural = dataset({2}, H5T_NATIVE_UINT64, large.data());
+  refuse(natural, ", dataset 'matrix': element (1, 1) is 18446744073709551615, an integer that no double equals");
+  EXPECT_EQ(read_matrix_terms<double>(comm_, natural).size(), 2U);
+  const std::array<std::int32_t, 2> narrow = {(1 << 24) + 1, 3};
+  const auto of_32_bits = dataset({1, 2}, H5T_NATIVE_INT32, narrow.data());
+  EXPECT_EQ(read_hdf5<double>(comm_, of_32_bits).rows(), 1);
+  const Error error = error_of([&] { static_cast<void>(read_hdf5<float>(comm_, of_32_bits)); });
+  EXPECT_NE(std::string(error.what()).find("is 16777217, an integer that no float equals"), std::string::npos);
+  EXPECT_EQ((read_matrix_terms<Kokkos::complex<float>>(comm_, of_32_bits).size()), 2U);
 }
 
 TEST_F(Hdf5Matrix, ConvertsIntegersAndRealsToT) {

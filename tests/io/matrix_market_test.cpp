@@ -1,5 +1,6 @@
 // Matrix Market files that are right, in every variety of the format.
 #include "io/temporary_folder.hpp"
+#include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@ namespace {
 
 using test::TemporaryFolder;
 using Complex = Kokkos::complex<double>;
+__extension__ using Int128 = __int128;
 
 class MatrixMarket : public ::testing::Test {
  protected:
@@ -54,10 +56,89 @@ TEST_F(MatrixMarket, CoordinateEntriesInAnyOrder) {
 }
 
 TEST_F(MatrixMarket, IntegerAndPattern) {
-  expect<double>("%%MatrixMarket matrix array integer general\n1 3\n-1\n+2\n9007199254740993\n",
+  expect<double>("%%MatrixMarket matrix array integer general\n1 3\n-1\n+2\n9007199254740992\n",
                  {{-1, 2, 9007199254740992.0}});
+  // Of more digits than 64 bits have.
+  expect<double>(
+      "%%MatrixMarket matrix array integer general\n1 3\n-18446744073709551616\n100000000000000000000\n0007\n",
+      {{-0x1p64, 1e20, 7}});
+  expect<float>("%%MatrixMarket matrix array integer general\n1 2\n16777216\n-16777218\n", {{0x1p24F, -16777218.0F}});
   expect<double>("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n", {{1, 1}, {1, 0}});
   expect<float>("%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 3\n", {{0, -3}, {3, 0}});
+}
+
+TEST_F(MatrixMarket, NumbersAsFortranWritesThem) {
+  expect<double>(
+      "%%MatrixMarket matrix array real general\n3 4\n1.5D-02\n-4.D0\n+2.5d+01\n1d5\n.5D+1\n1Q2\n1.5+300\n-1.5-300\n"
+      "0.25E+001\n1.D-400\n1D+05\n2.5q-1\n",
+      {{0.015, 1e5, 1.5e300, 0.0}, {-4, 5, -1.5e-300, 1e5}, {25, 100, 2.5, 0.25}});
+  expect<float>("%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 1.00000005960464477540D0\n",
+                {{1.00000012F}});
+  expect<Complex>("%%MatrixMarket matrix array complex general\n1 1\n1D1 -2.0d-1\n", {{Complex(10, -0.2)}});
+  for (const char* word : {"1.5D", "1D5D5", "1.5+30", "15+300", "1.5+3000", "1.5e3-300", "D5", "1.5-3", "1,5", "1.5D+",
+                           "0x10", "1.5 D2", "1.5+300.0"}) {
+    const auto path =
+        folder_.write("bad.mtx", std::string("%%MatrixMarket matrix array real general\n1 1\n") + word + "\n");
+    EXPECT_EQ(test::error_of([&] { static_cast<void>(read_matrix_market<double>(comm_, path)); }).kind(),
+              ErrorKind::input)
+        << word;
+    comm_.barrier();
+  }
+}
+
+TEST_F(MatrixMarket, CommentsBehindBlanksAndAByteOrderMark) {
+  expect<double>(
+      "\xEF\xBB\xBF%%MatrixMarket matrix coordinate real general\n % hello\n\t  %% 1 1 1\n%\n 1 1 1\n1 1 4\n", {{4}});
+}
+
+Int128 power_of_ten(int exponent) {
+  Int128 power = 1;
+  for (int k = 0; k < exponent; ++k) power *= 10;
+  return power;
+}
+
+// The sum of all terms of an element, which is exact in Int128.
+Int128 sum_of_terms(const std::vector<HostMatrix<float>>& terms, std::size_t row) {
+  Int128 sum = 0;
+  for (const auto& term : terms) sum += static_cast<Int128>(term(row, 0));
+  return sum;
+}
+
+TEST_F(MatrixMarket, TermsOfIntegersHoldAllOfTheirDigits) {
+  const auto path = folder_.write("wide.mtx",
+                                  "%%MatrixMarket matrix array integer general\n5 1\n9007199254740993\n"
+                                  "-9223372036854775807\n18446744073709551615\n-3\n1" +
+                                      std::string(37, '0') + "1\n");
+  const std::vector<Int128> expected = {9007199254740993, -9223372036854775807,
+                                        static_cast<Int128>(18446744073709551615ULL), -3, power_of_ten(38) + 1};
+  for (const auto& place : test::placements(comm_.size())) {
+    std::vector<HostMatrix<float>> terms;
+    for (const auto& term : read_matrix_terms<float>(comm_, path, place)) terms.push_back(gather(term, 0));
+    EXPECT_GT(terms.size(), 2U);
+    for (std::size_t row = 0; comm_.rank() == 0 && row < 5; ++row) {
+      EXPECT_TRUE(sum_of_terms(terms, row) == expected[row]) << row;
+    }
+    const auto doubles = read_matrix_terms<double>(comm_, path, place);
+    ASSERT_EQ(doubles.size(), 3U);  // 10^38 + 1 has 127 bits.
+    const auto first = gather(doubles[0], 0);
+    const auto second = gather(doubles[1], 0);
+    const auto third = gather(doubles[2], 0);
+    if (comm_.rank() != 0) continue;
+    EXPECT_EQ(first(0, 0), 0x1p53);
+    EXPECT_EQ(second(0, 0), 1);
+    EXPECT_EQ(first(1, 0), -0x1p63 + 1024);
+    EXPECT_EQ(second(1, 0), -1023);
+    EXPECT_EQ(first(3, 0), -3);
+    EXPECT_EQ(second(3, 0), 0);
+    for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(third(row, 0), 0);
+    EXPECT_TRUE(static_cast<Int128>(first(4, 0)) + static_cast<Int128>(second(4, 0)) +
+                    static_cast<Int128>(third(4, 0)) ==
+                expected[4]);
+  }
+  EXPECT_EQ(read_matrix_terms<double>(
+                comm_, folder_.write("narrow.mtx", "%%MatrixMarket matrix array integer general\n1 1\n-7\n"))
+                .size(),
+            1U);
 }
 
 TEST_F(MatrixMarket, SymmetricKindsInArrays) {

@@ -171,6 +171,43 @@ TEST_F(GmshText, TagsOfAnyOrderAndSize) {
   EXPECT_EQ(point(file, 4), (Vector{0.5, 1, -2}));
 }
 
+// Each node with the entity that it is on: points on curves have a coordinate there, those on surfaces two.
+TEST_F(GmshText, ParametricNodesOfVersion2) {
+  const std::string elements = "$Elements\n1\n1 4 2 0 1 10 2 3 4\n$EndElements\n";
+  const auto expect = [&](const MeshFile& file) {
+    ASSERT_EQ(file.mesh().cells(), 1);
+    EXPECT_EQ(test::corners(file.mesh(), 0), (std::vector<Index>{0, 1, 2, 3}));
+    EXPECT_EQ(point(file, 1), (Vector{1, 0, 0.125}));
+    EXPECT_EQ(point(file, 3), (Vector{0, 0, 15}));
+  };
+  expect(
+      read("\xEF\xBB\xBF$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$ParametricNodes\n4\n10 0 0 0 0 1\n2 1 0 .125 1 1 0.5\n"
+           "3 0 1 0 2 1 0.5 0.25\n4 0 0 1.5D+1 3 1\n$EndParametricNodes\n" +
+           elements));
+  std::string binary = "$MeshFormat\n2.2 1 8\n";
+  const auto put = [&](auto value) { binary.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
+  put(std::int32_t{1});
+  binary += "\n$EndMeshFormat\n$ParametricNodes\n4\n";
+  const std::array<std::array<double, 3>, 4> places = {{{0, 0, 0}, {1, 0, 0.125}, {0, 1, 0}, {0, 0, 15}}};
+  const std::array<std::int32_t, 4> tags = {10, 2, 3, 4};
+  for (std::int32_t node = 0; node < 4; ++node) {
+    put(tags[static_cast<std::size_t>(node)]);
+    for (const double x : places[static_cast<std::size_t>(node)]) put(x);
+    put(node);
+    put(std::int32_t{1});
+    for (int k = 0; k < node && node < 3; ++k) put(0.5);
+  }
+  binary += "\n$EndParametricNodes\n$Elements\n1\n";
+  for (const std::int32_t number : {4, 1, 2, 1, 0, 1, 10, 2, 3, 4}) put(number);
+  binary += "\n$EndElements\n";
+  expect(read(binary));
+  for (const char* const place : {"1 1", "2 1 0.5", "0 1 0.5", "4 1", "1"}) {
+    const auto path = folder_.write("bad.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$ParametricNodes\n1\n1 0 0 0 " +
+                                                   std::string(place) + "\n$EndParametricNodes\n");
+    EXPECT_EQ(test::error_of([&] { static_cast<void>(MeshFile::read(path)); }).kind(), ErrorKind::input) << place;
+  }
+}
+
 TEST_F(GmshText, OtherSectionsBlankLinesAndCarriageReturns) {
   const MeshFile file = read(
       "\n$MeshFormat\r\n2 0 8\r\n$EndMeshFormat\r\n$Comments\nanything $Nodes\n$EndComments\n$Nodes\n\n2\n1 0 0 0\n\n  "

@@ -156,6 +156,13 @@ TEST_F(MeshSurfaces, StereolithographyRefused) {
          ", line 7: expected endloop, found 'vertex'");
   refuse("a.stl", "solid s\n", ", line 1: the file ends without endsolid");
   EXPECT_EQ(read("none.stl", "solid\nendsolid\n").mesh().cells(), 0);
+  const std::string facet =
+      "facet normal 0 0 0\nouter loop\nvertex 0 0 0\n vertex 1D0 0 0\nvertex 0 1.d+00 0\nendloop\nendfacet\n";
+  for (const char* const before : {" ", "\t", "\n", "\r\n \r\n", "\xEF\xBB\xBF", "\xEF\xBB\xBF \n"}) {
+    const MeshFile mesh = read("led.stl", std::string(before) + "solid cube\n" + facet + " endsolid\n");
+    EXPECT_EQ(mesh.mesh().cells(), 1) << before;
+    EXPECT_EQ(mesh.points()(1, 0), 1) << before;
+  }
 }
 
 TEST_F(MeshSurfaces, PolygonFilesOfBothByteOrders) {

@@ -271,8 +271,10 @@ TEST_F(VtkRefused, LegacyHeaders) {
   refuse("bad.vtk", "# vtk DataFile Version 3.0\ntitle\nTEXT\n", ", line 3: expected ASCII or BINARY, found 'text'");
   refuse("bad.vtk", "# vtk DataFile Version 3.0\ntitle\nASCII\nPOINTS 0 float\n",
          ", line 4: expected DATASET, found 'points'");
-  refuse("bad.vtk", "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET POLYDATA\n",
-         ", line 4: expected UNSTRUCTURED_GRID, found 'POLYDATA'");
+  refuse(
+      "bad.vtk", "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET FIELD\n",
+      ", line 4: expected UNSTRUCTURED_GRID, POLYDATA, STRUCTURED_POINTS, STRUCTURED_GRID or RECTILINEAR_GRID, found "
+      "'FIELD'");
 }
 
 TEST_F(VtkRefused, LegacyCells) {

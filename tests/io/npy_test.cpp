@@ -1,5 +1,6 @@
 // NumPy's files: every type, order and version that NumPy writes, bytes as the format's description has them.
 #include "io/temporary_folder.hpp"
+#include <heddle/io/matrix_file.hpp>
 #include <heddle/io/npy.hpp>
 
 #include <gtest/gtest.h>
@@ -130,6 +131,23 @@ TEST_F(Npy, TakesEveryTypeOfNumber) {
            "element (1, 1) is an integer that no double equals");
     refuse(vector(order, "u8", bytes_of<std::uint64_t>({std::numeric_limits<std::uint64_t>::max()}, swapped), 8),
            "element (1, 1) is an integer that no double equals");
+    const auto path =
+        folder_.write("wide.npy", vector(order, "u8", bytes_of<std::uint64_t>({(1ULL << 63U) + 1, 5}, swapped), 8));
+    const auto terms = read_matrix_terms<double>(comm_, path);
+    ASSERT_EQ(terms.size(), 2U);
+    const auto first = gather(terms[0], 0);
+    const auto second = gather(terms[1], 0);
+    if (comm_.rank() == 0) {
+      EXPECT_EQ(first(0, 0), 0x1p63);
+      EXPECT_EQ(second(0, 0), 1);
+      EXPECT_EQ(second(1, 0), 0);
+    }
+    const auto narrow =
+        folder_.write("float.npy", vector(order, "i4", bytes_of<std::int32_t>({(1 << 24) + 1}, swapped), 4));
+    const Error error = test::error_of([&] { static_cast<void>(read_npy<float>(comm_, narrow)); });
+    EXPECT_EQ(std::string(error.what()), narrow.string() + ": element (1, 1) is an integer that no float equals");
+    EXPECT_EQ(read_matrix_terms<float>(comm_, narrow).size(), 2U);
+    comm_.barrier();
   }
   expect(vector('|', "i1", bytes_of<std::int8_t>({-128, 127}), 1), {{-128}, {127}});
   expect(vector('|', "u1", bytes_of<std::uint8_t>({255}), 1), {{255}});

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace heddle {
@@ -50,6 +51,42 @@ TEST_F(TextList, TakesOneOrSeveralNumbersOnALine) {
     expected.push_back(k);
   }
   expect(many, expected);
+}
+
+TEST_F(TextList, TakesFortransNumbersAndAByteOrderMark) {
+  expect(
+      "\xEF\xBB\xBF"
+      "1D+05,1d5 1.5d-3\n1.5+300",
+      {1e5, 1e5, 1.5e-3, 1.5e300});
+  refuse(
+      "1\n\xEF\xBB\xBF"
+      "2",
+      ", line 2: expected a real number, found '\xEF\xBB\xBF"
+      "2'");
+}
+
+TEST_F(TextList, TermsHoldAllDigitsOfWholeNumbers) {
+  const auto path =
+      folder_.write("wide.dat", "9007199254740993, 0.1 -18446744073709551617\n3.5 -0 1e30 20000000000000000.0");
+  for (const auto& place : test::placements(comm_.size())) {
+    const auto terms = read_text_list_terms<double>(comm_, path, place);
+    ASSERT_EQ(terms.size(), 2U);
+    const auto first = gather(terms[0], 0);
+    const auto second = gather(terms[1], 0);
+    if (comm_.rank() != 0) continue;
+    const std::vector<double> large = {0x1p53, 0.1, -0x1p64, 3.5, -0.0, 1e30, 2e16};
+    const std::vector<double> small = {1, 0, -1, 0, 0, 0, 0};
+    for (std::size_t k = 0; k < large.size(); ++k) {
+      EXPECT_EQ(first(k, 0), large[k]) << k;
+      EXPECT_EQ(second(k, 0), small[k]) << k;
+    }
+    EXPECT_TRUE(std::signbit(first(4, 0)));
+  }
+  // One number alone is the nearest one.
+  expect("9007199254740993", {0x1p53});
+  const auto large = folder_.write("large.dat", "1" + std::string(400, '0'));
+  const Error error = test::error_of([&] { static_cast<void>(read_text_list_terms<double>(comm_, large)); });
+  EXPECT_NE(std::string(error.what()).find("is out of range"), std::string::npos) << error.what();
 }
 
 TEST_F(TextList, RefusesWhatIsNoNumber) {

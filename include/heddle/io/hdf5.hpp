@@ -10,9 +10,11 @@ namespace heddle {
 /// Reads the two-dimensional dataset `dataset` of an HDF5 file; element [i][j] is A(i, j). One of one dimension is a
 /// matrix of one column.
 ///
-/// A real dataset may have any integer or floating-point type. A complex one is a compound of two floating-point
-/// members r and i, as h5py writes NumPy's complex arrays. HDF5 converts elements to T, so that doubles beyond the
-/// range of float become infinite in a float matrix.
+/// A real dataset may have any floating-point type, any integer type of up to 64 bits, or truth values as h5py writes
+/// them (an enumeration of FALSE and TRUE). An integer that no T equals is refused. A complex one is a compound of two
+/// floating-point members: r and i, as h5py writes NumPy's complex arrays, real and imag, as MATLAB does (which writes
+/// rows as columns, so that A(i, j) there is element [j][i]), or re and im. HDF5 converts floating-point elements to T,
+/// so that doubles beyond the range of float become infinite in a float matrix.
 ///
 /// Collective; throws as read_matrix() does, and each error names the file and, once it is open, the dataset; where
 /// that is not there, also those that could be meant. Shapes of which no machine can hold the elements are refused.

@@ -49,12 +49,25 @@ struct MatrixFileOptions {
 ///
 /// Collective and blocking. Rank 0 alone opens the file, and elements travel in panels of columns of about 64 MiB, so
 /// that rank 0 holds little more than its own part and one panel (for plain text, the whole matrix). A real file may be
-/// read into a complex T; a complex file is refused for a real T. Throws, on every rank alike, Error(input), which
-/// names the file, the place and what was expected there, and Error(argument) for another ending.
+/// read into a complex T; a complex file is refused for a real T. Integers are never rounded: one that no T equals is
+/// refused in every format that has integers (read_matrix_terms() takes it). Throws, on every rank alike, Error(input),
+/// which names the file, the place and what was expected there, and Error(argument) for another ending.
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_matrix(const Communicator& comm, const std::filesystem::path& path,
                                                const PlacementChoice& place = {},
                                                const MatrixFileOptions& options = {});
+
+/// Reads the matrix in `path` as read_matrix() does, but integers with all their digits: the sum of the matrices that
+/// it gives, placed alike, is exactly the one in the file. An integer is the sum of one element of each, the T nearest
+/// to it toward zero, the T nearest to the rest toward zero, and so on; of elements with fewer terms the others are 0.
+/// There is one matrix where T equals every integer, and of files of other numbers. These are integers: elements of an
+/// .mtx file of the field integer, of any number of digits that a double has, and those of integer types in .npy and
+/// .h5 files. Cost: that of read_matrix() for each of the matrices. Memory: that of all of them.
+template <Scalar T>
+[[nodiscard]] std::vector<DistributedMatrix<T>> read_matrix_terms(const Communicator& comm,
+                                                                  const std::filesystem::path& path,
+                                                                  const PlacementChoice& place = {},
+                                                                  const MatrixFileOptions& options = {});
 
 /// Writes A to `path`, in panels of columns. The file is written under another name beside its place and renamed when
 /// it is complete. Collective and blocking. Throws, on every rank alike, Error(output), which names the file and the

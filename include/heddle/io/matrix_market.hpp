@@ -8,10 +8,12 @@ namespace heddle {
 /// Reads a dense matrix from a Matrix Market file.
 ///
 /// The format is array (elements column by column) or coordinate (row, column, element; elements that are not named are
-/// zero). The field is real, integer (rounded to T), complex or, in coordinate format, pattern (every entry named is
-/// 1). The symmetry is general, symmetric, skew-symmetric, or, with field complex, hermitian. The banner may be in
-/// either case. Comment lines stand between banner and sizes, blank lines anywhere; lines may end in CR LF. There is
-/// one entry on a line.
+/// zero). The field is real, integer (of any number of digits; refused where no T equals it), complex or, in coordinate
+/// format, pattern (every entry named is 1). Real numbers may be written as Fortran does, with D or Q for the exponent,
+/// or without a letter before three digits of it. The symmetry is general, symmetric, skew-symmetric, or, with field
+/// complex, hermitian. The banner may be in either case. Comment lines, whose first character that is not blank is %,
+/// stand between banner and sizes, blank lines anywhere; lines may end in CR LF, and a byte order mark of UTF-8 may
+/// come first. There is one entry on a line.
 ///
 /// Refused with the number of the line are: anything else in banner or sizes; more or fewer entries than announced;
 /// indices out of range; an element named twice; an entry above the diagonal of a symmetric kind, or on the diagonal of

@@ -70,9 +70,11 @@ class MeshFile {
   /// appended, raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first is read.
   /// .pvtu: grids whose pieces are .vtu files that it names; arrays that all have alike are kept. .vtp: polygons, lines
   /// of two points and single vertices. .vti: images, whose cells are voxels, quads or lines. VTK's libraries parse the
-  /// XML and unpack, so this build must have them (mesh_files_by_vtk()). .vtk: unstructured grids in VTK's legacy
-  /// formats up to 5.1, text and binary. All named arrays of numbers are kept, strings and bits are not. A cell array
-  /// vtkGhostType gives Mesh::ghosts, by its bit 1, "duplicate cell".
+  /// XML and unpack, so this build must have them (mesh_files_by_vtk()). .vtk: VTK's legacy formats up to 5.1, text and
+  /// binary: unstructured grids; polygonal data, as of .vtp, without strips; structured points and rectilinear grids,
+  /// whose cells are voxels, quads or lines; and structured grids, of hexahedra, quads or lines. All named arrays of
+  /// numbers are kept, strings and bits are not. A cell array vtkGhostType gives Mesh::ghosts, by its bit 1, "duplicate
+  /// cell".
   ///
   /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, in ASCII and in binary of either byte order, and 4.0 in ASCII, with one
   /// record on a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point
@@ -81,11 +83,15 @@ class MeshFile {
   /// each of them, and each copy is a cell. $NodeData and $ElementData behind the elements become arrays of double, not
   /// a number where nothing is given; of several time steps, the first is read. Elements of fewer than three dimensions
   /// are cells like all others. Prisms get their corners in VTK's order, 0 2 1 3 5 4; pyramids of 14 nodes lose the one
-  /// in the base. Other sections are skipped but for $Entities, $PartitionedEntities, $Nodes and $Elements.
+  /// in the base. Other sections are skipped but for $Entities, $PartitionedEntities, $Nodes (in files of
+  /// version 2 also $ParametricNodes, whose places on entities are not kept) and $Elements.
   ///
   /// .stl: triangles in ASCII and binary; corners at the same place become one point. Normals and attributes are not
   /// kept. .ply: polygons, in ASCII and in binary of either byte order; other properties of vertices and faces that are
   /// no lists become arrays, and other elements are passed over.
+  ///
+  /// Numbers that are text may be written as Fortran does, with D for the exponent; white space and a byte order mark
+  /// of UTF-8 may come before a text, but for white space before .vtk and .ply files.
   ///
   /// Throws Error(input), which names the file, the place (a line; a byte; a cell; what VTK gives) and the reason, for
   /// files that can't be opened or are cut short; malformed numbers; announced counts that the file does not hold;
@@ -93,7 +99,8 @@ class MeshFile {
   /// third order and strips; coordinates that are not finite, in .msh, .stl, .ply and text of .vtk; arrays that not all
   /// pieces of a .vtu have alike. Throws Error(argument) for another ending. Nothing in a file is believed before it is
   /// checked: a damaged file, or one made with intent, is refused, and memory is allocated for no more than the file
-  /// can hold; packed data can hold up to 8192 times their size, and an image without arrays up to 2^24 points.
+  /// can hold; packed data can hold up to 8192 times their size, and an image or grid without arrays and listed points
+  /// up to 2^24 points.
   ///
   /// Blocks until done. It must not be called by two threads at once, nor while another thread uses VTK: meanwhile,
   /// VTK's messages of the whole process come here instead of being printed. Memory besides the result: for VTK's XML,

@@ -10,7 +10,7 @@ namespace heddle {
 /// becomes a matrix of one column, a single number one of 1 x 1.
 ///
 /// Elements are floating-point numbers of 2, 4 or 8 bytes, complex ones of 8 or 16, truth values or integers, in either
-/// byte order, by rows or by columns (C's order or Fortran's). An integer that no double equals is refused. Elements
+/// byte order, by rows or by columns (C's order or Fortran's). An integer that no T equals is refused. Other elements
 /// are converted to T, so that doubles beyond the range of float become infinite in a float matrix.
 ///
 /// Collective; throws as read_matrix() does. Refused are a header that is malformed, elements of other kinds, more than

@@ -13,6 +13,8 @@ namespace heddle {
 ///     -1.0  2.0 -1.0
 ///      0.0 -1.0  2.0
 ///
+/// Numbers may be written as Fortran does, as read_matrix_market() takes them.
+///
 /// Refused with the number of the line are: an order that is no positive integer; more or fewer numbers than n*n, with
 /// how many there are; numbers that are malformed, not finite, or beyond the range of T.
 ///

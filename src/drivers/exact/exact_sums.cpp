@@ -7,12 +7,17 @@
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/exact/distributed.hpp>
+#include <heddle/io/matrix_file.hpp>
 #include <heddle/io/text_list.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <vector>
 
 namespace heddle::driver {
 namespace {
@@ -37,7 +42,7 @@ const OptionTable<SumOptions>& sum_options() {
        &SumOptions::input,
        Text{},
        "File of the elements: a matrix of any shape (.mtx, .npy, .h5 or .h5:DATASET), or of any other name a text of "
-       "numbers, one or several on a line",
+       "numbers, one or several on a line; integers count with all their digits",
        {.required = true}},
       {"--scalar", &SumOptions::scalar, scalar_kind(), scalar_help},
       {"--compare", &SumOptions::compare, Flag{}, compare_help},
@@ -80,14 +85,16 @@ std::string scalar_of(const Context& context, const std::string& path) {
   return is_list(path) ? "double" : scalar_of_input(context, path);
 }
 
+// Matrices whose sum has the numbers in a file, whole numbers with all their digits.
+template <Scalar T> using Numbers = std::vector<DistributedMatrix<T>>;
+
 // The numbers in a file, placed as `place` says.
-template <Scalar T>
-DistributedMatrix<T> read_numbers(const Context& context, const std::string& path, const std::string& place) {
+template <Scalar T> Numbers<T> read_numbers(const Context& context, const std::string& path, const std::string& place) {
   const Communicator& comm = context.comm();
-  if (!is_list(path)) return read_placed<T>(comm, path, place);
-  const auto A = read_text_list<T>(
-      comm, path, [&](Index rows, Index columns) { return placement_from(place, rows, columns, comm.size()); });
-  if (context.root() && looks_like_matrix(path, A.rows())) {
+  const auto placed = [&](Index rows, Index columns) { return placement_from(place, rows, columns, comm.size()); };
+  if (!is_list(path)) return read_matrix_terms<T>(comm, path, placed);
+  Numbers<T> A = read_text_list_terms<T>(comm, path, placed);
+  if (context.root() && looks_like_matrix(path, A.front().rows())) {
     complain("warning: " + path + " has the form of a matrix: its order, which counts as a number here, and as many " +
              "numbers as that has elements");
   }
@@ -108,6 +115,66 @@ template <Scalar T> Elements<T> elements_of(const DistributedMatrix<T>& A) {
       KOKKOS_LAMBDA(Index k) { dense(k) = local(k % height, k / height); });
   A.communicator().space().fence("heddle::driver::elements");
   return dense;
+}
+
+template <Scalar T> std::vector<T> on_host(const DistributedMatrix<T>& A) {
+  const Elements<T> elements = elements_of(A);
+  const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), elements);
+  return std::vector<T>(mirror.data(), mirror.data() + mirror.extent(0));
+}
+template <Scalar T> Elements<T> on_device(const std::vector<T>& elements) {
+  const Elements<T> dense(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::elements"), elements.size());
+  Kokkos::deep_copy(
+      dense, Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(elements.data(), elements.size()));
+  return dense;
+}
+
+// Vectors whose inner product is that of what X and Y are the sums of. Products of further terms count where both are
+// finite and not zero: the first terms alone decide about zeros, infinities and NaNs.
+template <Scalar T> std::array<Elements<T>, 2> factors_of(const Numbers<T>& X, const Numbers<T>& Y) {
+  if (X.size() == 1 && Y.size() == 1) return {elements_of(X.front()), elements_of(Y.front())};
+  const auto counts = [](const T& value) {
+    return value != T(0) && std::isfinite(real_of<double>(value)) && std::isfinite(imaginary_of<double>(value));
+  };
+  std::vector<T> x = on_host(X.front());
+  std::vector<T> y = on_host(Y.front());
+  for (std::size_t i = 0; i < X.size(); ++i) {
+    for (std::size_t j = i == 0 ? 1 : 0; j < Y.size(); ++j) {
+      const std::vector<T> of_x = on_host(X[i]);
+      const std::vector<T> of_y = on_host(Y[j]);
+      for (std::size_t k = 0; k < of_x.size(); ++k) {
+        if (!counts(of_x[k]) || !counts(of_y[k])) continue;
+        x.push_back(of_x[k]);
+        y.push_back(of_y[k]);
+      }
+    }
+  }
+  return {on_device(x), on_device(y)};
+}
+
+// All terms of the numbers, of which the further ones count where they are not zero.
+template <Scalar T> Elements<T> terms_of(const Numbers<T>& A) {
+  if (A.size() == 1) return elements_of(A.front());
+  std::vector<T> terms = on_host(A.front());
+  for (std::size_t i = 1; i < A.size(); ++i) {
+    const std::vector<T> more = on_host(A[i]);
+    std::copy_if(more.begin(), more.end(), std::back_inserter(terms), [](const T& value) { return value != T(0); });
+  }
+  return on_device(terms);
+}
+
+// Each number rounded, as a program that reads them into an array of T has them.
+template <Scalar T> Elements<T> rounded(const Numbers<T>& A) {
+  const Elements<T> sum = elements_of(A.back());
+  for (std::size_t i = A.size() - 1; i-- > 0;) {
+    const Elements<T> larger = elements_of(A[i]);
+    const auto n = static_cast<Index>(sum.extent(0));
+    Kokkos::parallel_for(
+        "heddle::driver::rounded", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, n),
+        KOKKOS_LAMBDA(Index k) { sum(k) += larger(k); });
+  }
+  Kokkos::fence("heddle::driver::rounded");
+  return sum;
 }
 
 std::string hexadecimal(double x) {
@@ -138,6 +205,18 @@ template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& ter
   T total(0);
   for (const T& part : all) total += part;
   return total;
+}
+
+// The products that a loop over the files would add.
+template <Scalar T> Elements<T> plain_products(const Numbers<T>& X, const Numbers<T>& Y, bool conjugated) {
+  const Elements<T> x = rounded(X);
+  const Elements<T> y = rounded(Y);
+  Kokkos::parallel_for(
+      "heddle::driver::products",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, static_cast<Index>(x.extent(0))),
+      KOKKOS_LAMBDA(Index k) { x(k) = (conjugated ? conjugate(x(k)) : x(k)) * y(k); });
+  Kokkos::fence("heddle::driver::products");
+  return x;
 }
 
 // What both commands report of a sum.
@@ -178,14 +257,15 @@ template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
   auto report = context.report("sum");
   const auto A = read_numbers<T>(context, options.input, is_list(options.input) ? "rows" : "columns");
   sum_options().enter(options, report.inputs());
-  const Elements<T> x = elements_of(A);
+  const Elements<T> x = terms_of(A);
   comm.barrier();
   const auto start = std::chrono::steady_clock::now();
   const T value = exact::sum(comm, x);
   const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
   const double condition = exact::sum_condition(comm, x);
-  const auto plain = options.compare ? std::optional<T>(plain_sum(comm, x)) : std::nullopt;
-  report_sum<T>(context, report, "sum", {A.rows() * A.columns(), value, condition, seconds, plain});
+  const auto plain = options.compare ? std::optional<T>(plain_sum(comm, rounded(A))) : std::nullopt;
+  const Index count = A.front().rows() * A.front().columns();
+  report_sum<T>(context, report, "sum", {count, value, condition, seconds, plain});
   return context.finish(report);
 }
 
@@ -194,26 +274,21 @@ template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
   auto report = context.report("dot");
   // A list is one column, of which each rank gets a part.
   const std::string place = is_list(options.x) || is_list(options.y) ? "rows" : "columns";
-  const auto X = read_numbers<T>(context, options.x, place);
-  const auto Y = read_numbers<T>(context, options.y, place);
+  const Numbers<T> of_x = read_numbers<T>(context, options.x, place);
+  const Numbers<T> of_y = read_numbers<T>(context, options.y, place);
+  const DistributedMatrix<T>& X = of_x.front();
+  const DistributedMatrix<T>& Y = of_y.front();
   require(X.rows() == Y.rows() && X.columns() == Y.columns(), options.x, " is ", X.rows(), " x ", X.columns(), ", ",
           options.y, " is ", Y.rows(), " x ", Y.columns(), "; expected equal shapes");
   dot_options().enter(options, report.inputs());
-  const Elements<T> x = elements_of(X);
-  const Elements<T> y = elements_of(Y);
+  const auto [x, y] = factors_of(of_x, of_y);
   comm.barrier();
   const auto start = std::chrono::steady_clock::now();
   const T value = options.conjugate ? exact::dotc(comm, x, y) : exact::dot(comm, x, y);
   const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
-  const Elements<T> terms(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::driver::terms"), x.extent(0));
-  const bool conjugated = options.conjugate;
-  Kokkos::parallel_for(
-      "heddle::driver::terms",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, static_cast<Index>(x.extent(0))),
-      KOKKOS_LAMBDA(Index k) { terms(k) = (conjugated ? conjugate(x(k)) : x(k)) * y(k); });
-  comm.space().fence("heddle::driver::terms");
   const double condition = options.conjugate ? exact::dotc_condition(comm, x, y) : exact::dot_condition(comm, x, y);
-  const auto plain = options.compare ? std::optional<T>(plain_sum(comm, terms)) : std::nullopt;
+  const auto plain =
+      options.compare ? std::optional<T>(plain_sum(comm, plain_products(of_x, of_y, options.conjugate))) : std::nullopt;
   report_sum<T>(context, report, "dot", {X.rows() * X.columns(), value, condition, seconds, plain});
   return context.finish(report);
 }

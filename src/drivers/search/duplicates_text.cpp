@@ -53,7 +53,10 @@ bool is_blank(char c) {
 class KeyParser {
  public:
   KeyParser(std::string name, const std::vector<char>& text)
-      : name_(std::move(name)), at_(text.data()), end_(text.data() + text.size()) {}
+      : name_(std::move(name)), at_(text.data()), end_(text.data() + text.size()) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";  // Of a text in UTF-8.
+    if (std::string_view(at_, text.size()).starts_with(mark)) at_ += mark.size();
+  }
 
   KeyTable parse() {
     KeyTable table;

@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "io/matrix/hdf5_handle.hpp"
 #include "io/matrix/panels.hpp"
+#include "io/matrix/whole_numbers.hpp"
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/pending_hdf5.hpp>
 
@@ -38,25 +39,52 @@ template <RealScalar T> hid_t native_type() {
   return H5T_NATIVE_DOUBLE;
 }
 
-// How T looks in memory; a complex number as h5py names its parts.
-template <Scalar T> impl::Hdf5Type memory_type() {
+// What the parts of a complex number are called: by h5py, by MATLAB, by others.
+using ComplexNames = std::array<const char*, 2>;
+constexpr std::array<ComplexNames, 3> complex_names = {{{"r", "i"}, {"real", "imag"}, {"re", "im"}}};
+
+// How T looks in memory; HDF5 finds the parts of a complex number by their names.
+template <Scalar T> impl::Hdf5Type memory_type(const ComplexNames& names = complex_names.front()) {
   if constexpr (is_complex<T>) {
     impl::Hdf5Type type(H5Tcreate(H5T_COMPOUND, sizeof(T)));
-    H5Tinsert(type.get(), "r", 0, native_type<Real<T>>());
-    H5Tinsert(type.get(), "i", sizeof(Real<T>), native_type<Real<T>>());
+    H5Tinsert(type.get(), names[0], 0, native_type<Real<T>>());
+    H5Tinsert(type.get(), names[1], sizeof(Real<T>), native_type<Real<T>>());
     return type;
   } else {
     return impl::Hdf5Type(H5Tcopy(native_type<T>()));
   }
 }
 
-bool is_complex_type(hid_t type) {
-  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return false;
-  for (const char* name : {"r", "i"}) {
+// Those that a type has; null for one of no complex numbers.
+const ComplexNames* complex_names_of(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return nullptr;
+  const auto has = [&](const char* name) {
     const int index = H5Tget_member_index(type, name);
-    if (index < 0 || H5Tget_member_class(type, static_cast<unsigned>(index)) != H5T_FLOAT) return false;
+    return index >= 0 && H5Tget_member_class(type, static_cast<unsigned>(index)) == H5T_FLOAT;
+  };
+  const auto* const found = std::find_if(complex_names.begin(), complex_names.end(),
+                                         [&](const ComplexNames& names) { return has(names[0]) && has(names[1]); });
+  return found == complex_names.end() ? nullptr : found;
+}
+
+// Whether it is of truth values, as h5py has them: an enumeration of FALSE and TRUE.
+bool is_truth_type(hid_t type) {
+  if (H5Tget_class(type) != H5T_ENUM || H5Tget_nmembers(type) != 2) return false;
+  const impl::Hdf5Type whole(H5Tget_super(type));
+  const impl::Hdf5Type number(H5Tcopy(H5T_NATIVE_INT64));
+  for (const auto& [name, expected] : {std::pair("FALSE", std::int64_t{0}), std::pair("TRUE", std::int64_t{1})}) {
+    std::int64_t value = 0;
+    const bool fits = H5Tget_size(type) <= sizeof(value) && H5Tenum_valueof(type, name, &value) >= 0;
+    if (!fits || H5Tconvert(whole.get(), number.get(), 1, &value, nullptr, H5P_DEFAULT) < 0 || value != expected) {
+      return false;
+    }
   }
   return true;
+}
+
+// Whether HDF5 can give its elements as integers of 64 bits without a change.
+bool is_whole_type(hid_t type) {
+  return is_truth_type(type) || (H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) <= sizeof(std::int64_t));
 }
 
 using Extents = std::array<hsize_t, 2>;
@@ -74,9 +102,9 @@ impl::Hdf5Space panel_space(Index rows, Index columns) {
   return impl::Hdf5Space(H5Screate_simple(2, extents.data(), nullptr));
 }
 
-template <Scalar T> using RowMajor = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+template <class T> using RowMajor = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-template <Scalar T> RowMajor<T> row_major(Index rows, Index columns) {
+template <class T> RowMajor<T> row_major(Index rows, Index columns) {
   return RowMajor<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::io::rows"), rows, columns);
 }
 
@@ -95,8 +123,7 @@ template <class To, class From> void copy_blocked(const To& to, const From& from
 }
 
 bool is_number(hid_t type) {
-  const auto kind = H5Tget_class(type);
-  return kind == H5T_FLOAT || kind == H5T_INTEGER || is_complex_type(type);
+  return H5Tget_class(type) == H5T_FLOAT || is_whole_type(type) || complex_names_of(type) != nullptr;
 }
 
 // The matrices of a file, for the message that another one is not there.
@@ -122,7 +149,8 @@ std::string what_there_is(hid_t file, const std::string& path) {
 // A dataset opened for reading; on rank 0 alone.
 class Hdf5Reader {
  public:
-  Hdf5Reader(const std::filesystem::path& path, const std::string& dataset) : name_(path.string()) {
+  Hdf5Reader(const std::filesystem::path& path, const std::string& dataset, impl::WholeNumbers* whole = nullptr)
+      : name_(path.string()), whole_(whole) {
     impl::require_readable(path);
     const impl::Hdf5Quiet quiet;
     file_ = impl::Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
@@ -140,40 +168,62 @@ class Hdf5Reader {
     vector_ = rank == 1;
     H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
     const impl::Hdf5Type type(H5Dget_type(dataset_.get()));
-    const bool complex = is_complex_type(type.get());
     if (!is_number(type.get())) {
-      refuse("holds neither real numbers nor complex ones (a compound of two floating-point members r and i)");
+      refuse(
+          "holds neither real numbers nor complex ones; expected floating-point numbers, integers of up to 64 bits, "
+          "truth "
+          "values, or a compound of two floating-point members r and i, real and imag, or re and im");
     }
+    names_ = complex_names_of(type.get());
+    integers_ = is_whole_type(type.get());
+    unsigned_ = H5Tget_class(type.get()) == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_NONE;
     // Of a dataset that is not filled, or packed, the file may be far smaller than the matrix.
     constexpr hsize_t largest = std::numeric_limits<Index>::max() / 64;
     if (extents[0] > largest || extents[1] > largest || (extents[1] > 0 && extents[0] > largest / extents[1])) {
       refuse(message_of("has ", extents[0], " x ", extents[1], " elements, too many for a matrix"));
     }
-    info_ = {static_cast<Index>(extents[0]), static_cast<Index>(extents[1]), complex};
+    info_ = {static_cast<Index>(extents[0]), static_cast<Index>(extents[1]), names_ != nullptr};
   }
 
   [[nodiscard]] const MatrixFileInfo& info() const { return info_; }
 
   template <Scalar T> void read_columns(Range columns, const HostMatrix<T>& panel) {
+    if (info_.rows == 0) return;
+    if (integers_ && unsigned_) return read_integers<std::uint64_t>(H5T_NATIVE_UINT64, columns, panel);
+    if (integers_) return read_integers<std::int64_t>(H5T_NATIVE_INT64, columns, panel);
     if constexpr (is_complex<T>) {
-      if (!info_.complex) return read_as<Real<T>>(columns, panel);
+      if (info_.complex) {
+        return copy_blocked(panel, read_as<T>(memory_type<T>(*names_).get(), columns));
+      }
     }
-    read_as<T>(columns, panel);
+    copy_blocked(panel, read_as<Real<T>>(memory_type<Real<T>>().get(), columns));
   }
 
  private:
-  template <Scalar Stored, Scalar T> void read_as(Range columns, const HostMatrix<T>& panel) {
-    if (info_.rows == 0) return;
+  // The columns, of a type that HDF5 knows as `type`.
+  template <class Stored> RowMajor<Stored> read_as(hid_t type, Range columns) {
     const impl::Hdf5Quiet quiet;
     const auto rows = row_major<Stored>(info_.rows, columns.size());
     const impl::Hdf5Space file_space(H5Dget_space(dataset_.get()));
     if (!vector_) select_columns(file_space.get(), info_.rows, columns);
     const auto memory_space = panel_space(info_.rows, columns.size());
-    const auto type = memory_type<Stored>();
-    if (H5Dread(dataset_.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, rows.data()) < 0) {
+    if (H5Dread(dataset_.get(), type, memory_space.get(), file_space.get(), H5P_DEFAULT, rows.data()) < 0) {
       refuse("can't be read: " + impl::hdf5_reason());
     }
-    copy_blocked(panel, rows);
+    return rows;
+  }
+  template <std::integral Stored, Scalar T> void read_integers(hid_t type, Range columns, const HostMatrix<T>& panel) {
+    const auto rows = read_as<Stored>(type, columns);
+    for (Index j = 0; j < columns.size(); ++j) {
+      for (Index i = 0; i < info_.rows; ++i) {
+        const auto value = impl::element_of<Real<T>>(rows(i, j), *whole_);
+        if (!value) {
+          refuse(message_of("element (", i + 1, ", ", columns.begin + j + 1, ") is ", rows(i, j),
+                            ", an integer that no ", impl::name_of_real<Real<T>>(), " equals"));
+        }
+        panel(i, j) = T(*value);
+      }
+    }
   }
   [[noreturn]] void refuse(const std::string& reason) const {
     throw Error(ErrorKind::input, message_of(name_, ": ", reason));
@@ -182,6 +232,10 @@ class Hdf5Reader {
   std::string name_;
   impl::Hdf5File file_;
   impl::Hdf5Dataset dataset_;
+  impl::WholeNumbers* whole_;
+  const ComplexNames* names_ = nullptr;  // Of the parts of complex elements.
+  bool integers_ = false;
+  bool unsigned_ = false;
   bool vector_ = false;  // Of one dimension, and all of it selected.
   MatrixFileInfo info_;
 };
@@ -266,9 +320,16 @@ template <Scalar T> class Hdf5Writer {
 }  // namespace
 
 template <Scalar T>
+DistributedMatrix<T> impl::read_hdf5(const Communicator& comm, const std::filesystem::path& path,
+                                     const PlacementChoice& place, const std::string& dataset, WholeNumbers& whole) {
+  return read_by_panels<T, Hdf5Reader>(comm, path, place, dataset, &whole);
+}
+
+template <Scalar T>
 DistributedMatrix<T> read_hdf5(const Communicator& comm, const std::filesystem::path& path,
                                const PlacementChoice& place, const std::string& dataset) {
-  return impl::read_by_panels<T, Hdf5Reader>(comm, path, place, dataset);
+  impl::WholeNumbers whole;
+  return impl::read_hdf5<T>(comm, path, place, dataset, whole);
 }
 
 MatrixFileInfo hdf5_info(const Communicator& comm, const std::filesystem::path& path, const std::string& dataset) {
@@ -287,6 +348,8 @@ void write_hdf5(const std::filesystem::path& path, const DistributedMatrix<T>& A
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template DistributedMatrix<T> impl::read_hdf5(const Communicator&, const std::filesystem::path&,                   \
+                                                const PlacementChoice&, const std::string&, WholeNumbers&);          \
   template DistributedMatrix<T> read_hdf5(const Communicator&, const std::filesystem::path&, const PlacementChoice&, \
                                           const std::string&);                                                       \
   template void write_hdf5(const std::filesystem::path&, const DistributedMatrix<T>&, const MatrixFileOptions&)

@@ -1,4 +1,5 @@
 #include "core/instantiate.hpp"
+#include "io/matrix/whole_numbers.hpp"
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/matrix_market.hpp>
@@ -44,6 +45,21 @@ Target target_of(const std::filesystem::path& path, MatrixFileOptions options = 
   return {text.substr(0, found + mark.size() - 1), FileFormat::hdf5, std::move(options)};
 }
 
+template <Scalar T>
+DistributedMatrix<T> read_target(const Communicator& comm, const Target& target, const PlacementChoice& place,
+                                 impl::WholeNumbers& whole) {
+  switch (target.format) {
+    case FileFormat::hdf5:
+      return impl::read_hdf5<T>(comm, target.file, place, target.options.dataset, whole);
+    case FileFormat::npy:
+      return impl::read_npy<T>(comm, target.file, place, whole);
+    case FileFormat::text:
+      return read_text_matrix<T>(comm, target.file, place);
+    default:
+      return impl::read_market<T>(comm, target.file, place, whole);
+  }
+}
+
 }  // namespace
 
 std::filesystem::path require_matrix_ending(const std::filesystem::path& path) {
@@ -68,17 +84,15 @@ MatrixFileInfo matrix_file_info(const Communicator& comm, const std::filesystem:
 template <Scalar T>
 DistributedMatrix<T> read_matrix(const Communicator& comm, const std::filesystem::path& path,
                                  const PlacementChoice& place, const MatrixFileOptions& options) {
+  impl::WholeNumbers whole;
+  return read_target<T>(comm, target_of(path, options), place, whole);
+}
+
+template <Scalar T>
+std::vector<DistributedMatrix<T>> read_matrix_terms(const Communicator& comm, const std::filesystem::path& path,
+                                                    const PlacementChoice& place, const MatrixFileOptions& options) {
   const Target target = target_of(path, options);
-  switch (target.format) {
-    case FileFormat::hdf5:
-      return read_hdf5<T>(comm, target.file, place, target.options.dataset);
-    case FileFormat::npy:
-      return read_npy<T>(comm, target.file, place);
-    case FileFormat::text:
-      return read_text_matrix<T>(comm, target.file, place);
-    default:
-      return read_matrix_market<T>(comm, target.file, place);
-  }
+  return impl::read_terms(comm, [&](impl::WholeNumbers& whole) { return read_target<T>(comm, target, place, whole); });
 }
 
 template <Scalar T>
@@ -99,6 +113,8 @@ void write_matrix(const std::filesystem::path& path, const DistributedMatrix<T>&
 #define HEDDLE_INSTANTIATE(T)                                                                                          \
   template DistributedMatrix<T> read_matrix(const Communicator&, const std::filesystem::path&, const PlacementChoice&, \
                                             const MatrixFileOptions&);                                                 \
+  template std::vector<DistributedMatrix<T>> read_matrix_terms(const Communicator&, const std::filesystem::path&,      \
+                                                               const PlacementChoice&, const MatrixFileOptions&);      \
   template void write_matrix(const std::filesystem::path&, const DistributedMatrix<T>&, const MatrixFileOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

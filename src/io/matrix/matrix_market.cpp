@@ -72,22 +72,33 @@ class MarketWriter {
 
 }  // namespace
 
+namespace impl {
+
 template <Scalar T>
-DistributedMatrix<T> read_matrix_market(const Communicator& comm, const std::filesystem::path& path,
-                                        const PlacementChoice& place) {
-  std::optional<impl::MarketReader<T>> reader;
+DistributedMatrix<T> read_market(const Communicator& comm, const std::filesystem::path& path,
+                                 const PlacementChoice& place, WholeNumbers& whole) {
+  std::optional<MarketReader<T>> reader;
   MatrixFileInfo info;
   comm.on_rank(0, [&] {
-    impl::TextReader probe(path);
-    impl::require_field<T>(path, info_of(impl::read_market_header(probe)));
-    reader.emplace(path);
+    TextReader probe(path);
+    require_field<T>(path, info_of(read_market_header(probe)));
+    reader.emplace(path, whole);
     info = info_of(reader->header());
     if (info.rows == 0 || info.columns == 0) reader->finish();
   });
-  info = impl::broadcast_info(comm, info);
-  const auto A = impl::new_matrix<T>(comm, path, place, info);
-  impl::scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
+  info = broadcast_info(comm, info);
+  const auto A = new_matrix<T>(comm, path, place, info);
+  scatter_panels(A, [&](Range columns, const HostMatrix<T>& panel) { reader->read_columns(columns, panel); });
   return A;
+}
+
+}  // namespace impl
+
+template <Scalar T>
+DistributedMatrix<T> read_matrix_market(const Communicator& comm, const std::filesystem::path& path,
+                                        const PlacementChoice& place) {
+  impl::WholeNumbers whole;
+  return impl::read_market<T>(comm, path, place, whole);
 }
 
 MatrixFileInfo matrix_market_info(const Communicator& comm, const std::filesystem::path& path) {
@@ -108,6 +119,8 @@ template <Scalar T> void write_matrix_market(const std::filesystem::path& path, 
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                         \
+  template DistributedMatrix<T> impl::read_market(const Communicator&, const std::filesystem::path&,  \
+                                                  const PlacementChoice&, WholeNumbers&);             \
   template DistributedMatrix<T> read_matrix_market(const Communicator&, const std::filesystem::path&, \
                                                    const PlacementChoice&);                           \
   template void write_matrix_market(const std::filesystem::path&, const DistributedMatrix<T>&)

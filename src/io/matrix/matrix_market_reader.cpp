@@ -56,6 +56,10 @@ void read_banner(TextReader& reader, MarketHeader& header) {
   }
 }
 
+bool is_comment(std::string_view line) {
+  return next_word(line).front() == '%';
+}
+
 }  // namespace
 
 MarketHeader read_market_header(TextReader& reader) {
@@ -66,7 +70,7 @@ MarketHeader read_market_header(TextReader& reader) {
   std::string_view line;
   do {
     if (!reader.next_filled_line(line)) reader.refuse("the file ends where ", expected, " is expected");
-  } while (line.front() == '%');
+  } while (is_comment(line));
   header.rows = next_number<Index>(reader, line, "the number of rows");
   header.columns = next_number<Index>(reader, line, "the number of columns");
   if (coordinate) header.entries = next_number<Index>(reader, line, "the number of entries");
@@ -98,8 +102,8 @@ MarketHeader read_market_header(TextReader& reader) {
 }
 
 template <Scalar T>
-MarketReader<T>::MarketReader(const std::filesystem::path& path)
-    : reader_(path), header_(read_market_header(reader_)) {}
+MarketReader<T>::MarketReader(const std::filesystem::path& path, WholeNumbers& whole)
+    : reader_(path), header_(read_market_header(reader_)), whole_(whole) {}
 
 template <Scalar T> std::string_view MarketReader<T>::next_entry() {
   std::string_view line;
@@ -115,7 +119,7 @@ template <Scalar T> T MarketReader<T>::value_from(std::string_view& rest) {
   if (header_.field == MarketField::pattern) {
     value = T(1);
   } else if (header_.field == MarketField::integer) {
-    value = T(static_cast<Real<T>>(next_number<std::int64_t>(reader_, rest, "an integer")));
+    value = T(next_whole<Real<T>>(reader_, rest, whole_));
   } else if constexpr (is_complex<T>) {
     const bool two = header_.field == MarketField::complex;
     const auto real = next_number<Real<T>>(reader_, rest, two ? "a real part" : "a real number");

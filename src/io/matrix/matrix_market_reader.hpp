@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/matrix/text_reader.hpp"
+#include "io/matrix/whole_numbers.hpp"
 #include <heddle/core/scalar.hpp>
 #include <heddle/dist/placement.hpp>
 
@@ -28,7 +29,8 @@ struct MarketHeader {
 /// Reads the elements after the header, panel by panel of columns from the left.
 template <Scalar T> class MarketReader {
  public:
-  explicit MarketReader(const std::filesystem::path& path);
+  /// `whole`, which outlives it, says how elements of the field integer are read.
+  MarketReader(const std::filesystem::path& path, WholeNumbers& whole);
 
   [[nodiscard]] const MarketHeader& header() const noexcept { return header_; }
   /// Fills panel(:, j - columns.begin) for j in columns, which must follow those of the call before. The call for the
@@ -54,6 +56,7 @@ template <Scalar T> class MarketReader {
 
   TextReader reader_;
   MarketHeader header_;
+  WholeNumbers& whole_;
   Index done_ = 0;              ///< Entries read.
   std::vector<Entry> entries_;  ///< Coordinate files: all elements, by column and row.
   std::size_t next_ = 0;        ///< Of entries_, the first that no panel has taken.

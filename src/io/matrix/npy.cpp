@@ -1,6 +1,7 @@
 #include "core/instantiate.hpp"
 #include "io/matrix/npy_header.hpp"
 #include "io/matrix/panels.hpp"
+#include "io/matrix/whole_numbers.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/io/npy.hpp>
 
@@ -47,34 +48,30 @@ double real_at(const char* bytes, std::size_t size, bool swapped) {
   return size == 4 ? number_at<float>(bytes, swapped) : number_at<double>(bytes, swapped);
 }
 
-template <class Stored> std::optional<double> exact_at(const char* bytes, bool swapped) {
-  const auto whole = number_at<Stored>(bytes, swapped);
-  const auto value = static_cast<double>(whole);
-  // 2^64 is no number of the type, and so no way back.
-  if (value >= 0x1p63 && (std::is_signed_v<Stored> || value >= 0x1p64)) return std::nullopt;
-  return static_cast<Stored>(value) == whole ? std::optional(value) : std::nullopt;
-}
-
-// An integer, where a double equals it.
-std::optional<double> integer_at(const char* bytes, const NpyHeader& header) {
-  const bool is_signed = header.kind == NpyKind::whole;
+// An integer as an element.
+template <RealScalar T>
+std::optional<T> integer_at(const char* bytes, const NpyHeader& header, impl::WholeNumbers& whole) {
+  const auto element = [&]<class Signed, class Unsigned>(Signed, Unsigned) {
+    return header.kind == NpyKind::whole ? impl::element_of<T>(number_at<Signed>(bytes, header.swapped), whole)
+                                         : impl::element_of<T>(number_at<Unsigned>(bytes, header.swapped), whole);
+  };
   switch (header.bytes_each) {
     case 1:
-      return is_signed ? exact_at<std::int8_t>(bytes, false) : exact_at<std::uint8_t>(bytes, false);
+      return element(std::int8_t{}, std::uint8_t{});
     case 2:
-      return is_signed ? exact_at<std::int16_t>(bytes, header.swapped) : exact_at<std::uint16_t>(bytes, header.swapped);
+      return element(std::int16_t{}, std::uint16_t{});
     case 4:
-      return is_signed ? exact_at<std::int32_t>(bytes, header.swapped) : exact_at<std::uint32_t>(bytes, header.swapped);
+      return element(std::int32_t{}, std::uint32_t{});
     default:
-      return is_signed ? exact_at<std::int64_t>(bytes, header.swapped) : exact_at<std::uint64_t>(bytes, header.swapped);
+      return element(std::int64_t{}, std::uint64_t{});
   }
 }
 
 // Panels of an array; on rank 0 alone.
 class NpyReader {
  public:
-  explicit NpyReader(const std::filesystem::path& path)
-      : name_(path.string()), header_(impl::read_npy_header(path)), file_(path, std::ios::binary) {}
+  explicit NpyReader(const std::filesystem::path& path, impl::WholeNumbers* whole = nullptr)
+      : name_(path.string()), header_(impl::read_npy_header(path)), file_(path, std::ios::binary), whole_(whole) {}
 
   [[nodiscard]] MatrixFileInfo info() const {
     return {header_.rows, header_.columns, header_.kind == NpyKind::complex};
@@ -116,18 +113,19 @@ class NpyReader {
     if (header_.kind == NpyKind::real) {
       return T(static_cast<Real<T>>(real_at(bytes, header_.bytes_each, header_.swapped)));
     }
-    const std::optional<double> value = integer_at(bytes, header_);
+    const std::optional<Real<T>> value = integer_at<Real<T>>(bytes, header_, *whole_);
     if (!value) {
-      throw Error(ErrorKind::input,
-                  message_of(name_, ": element (", row + 1, ", ", column + 1, ") is an integer that no double equals"));
+      throw Error(ErrorKind::input, message_of(name_, ": element (", row + 1, ", ", column + 1,
+                                               ") is an integer that no ", impl::name_of_real<Real<T>>(), " equals"));
     }
-    return T(static_cast<Real<T>>(*value));
+    return T(*value);
   }
 
   std::string name_;
   NpyHeader header_;
   std::ifstream file_;
   std::vector<char> bytes_;
+  impl::WholeNumbers* whole_;
 };
 
 template <Scalar T> std::string header_text(Index rows, Index columns, bool vector) {
@@ -145,9 +143,16 @@ template <Scalar T> std::string header_text(Index rows, Index columns, bool vect
 }  // namespace
 
 template <Scalar T>
+DistributedMatrix<T> impl::read_npy(const Communicator& comm, const std::filesystem::path& path,
+                                    const PlacementChoice& place, WholeNumbers& whole) {
+  return read_by_panels<T, NpyReader>(comm, path, place, &whole);
+}
+
+template <Scalar T>
 DistributedMatrix<T> read_npy(const Communicator& comm, const std::filesystem::path& path,
                               const PlacementChoice& place) {
-  return impl::read_by_panels<T, NpyReader>(comm, path, place);
+  impl::WholeNumbers whole;
+  return impl::read_npy<T>(comm, path, place, whole);
 }
 
 MatrixFileInfo npy_info(const Communicator& comm, const std::filesystem::path& path) {
@@ -174,6 +179,8 @@ void write_npy(const std::filesystem::path& path, const DistributedMatrix<T>& A,
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template DistributedMatrix<T> impl::read_npy(const Communicator&, const std::filesystem::path&,                    \
+                                               const PlacementChoice&, WholeNumbers&);                               \
   template DistributedMatrix<T> read_npy(const Communicator&, const std::filesystem::path&, const PlacementChoice&); \
   template void write_npy(const std::filesystem::path&, const DistributedMatrix<T>&, const MatrixFileOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);

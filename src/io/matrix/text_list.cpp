@@ -1,7 +1,7 @@
 #include "core/instantiate.hpp"
 #include "io/matrix/chunks.hpp"
 #include "io/matrix/panels.hpp"
-#include "io/matrix/text_reader.hpp"
+#include "io/matrix/whole_numbers.hpp"
 #include <heddle/io/text_list.hpp>
 
 #include <vector>
@@ -10,7 +10,21 @@ namespace heddle {
 
 namespace {
 
-template <Scalar T> void read_line(const impl::TextReader& reader, std::string_view line, impl::Chunks<T>& numbers) {
+// `whole`: how whole numbers are read; null: as all others.
+template <RealScalar T>
+T read_number(const impl::TextReader& reader, std::string_view word, impl::WholeNumbers* whole) {
+  if (whole != nullptr) {
+    if (const auto number = impl::WholeNumber::from(word)) {
+      if (const auto value = impl::element_of<T>(*number, *whole)) return *value;
+    }
+  }
+  const T value = impl::next_number<T>(reader, word, "a real number");
+  return whole != nullptr && whole->term > 0 ? T(0) : value;
+}
+
+template <Scalar T>
+void read_line(const impl::TextReader& reader, std::string_view line, impl::WholeNumbers* whole,
+               impl::Chunks<T>& numbers) {
   bool comma = false;  // One that waits for a number.
   bool first = true;
   line = line.substr(0, line.find('#'));
@@ -23,32 +37,30 @@ template <Scalar T> void read_line(const impl::TextReader& reader, std::string_v
       line.remove_prefix(1);
       continue;
     }
-    std::string_view word = line.substr(0, std::min(line.find_first_of(" \t\r,"), line.size()));
+    const std::string_view word = line.substr(0, std::min(line.find_first_of(" \t\r,"), line.size()));
     line.remove_prefix(word.size());
-    numbers.append(T(impl::next_number<Real<T>>(reader, word, "a real number")));
+    numbers.append(T(read_number<Real<T>>(reader, word, whole)));
     comma = first = false;
   }
   if (comma) reader.refuse("expected a number after the comma");
 }
 
-template <Scalar T> std::vector<T> read_numbers(const std::filesystem::path& path) {
+template <Scalar T> std::vector<T> read_numbers(const std::filesystem::path& path, impl::WholeNumbers* whole) {
   impl::TextReader reader(path);
   impl::Chunks<T> numbers;
-  for (std::string_view line; reader.next_line(line);) read_line(reader, line, numbers);
+  for (std::string_view line; reader.next_line(line);) read_line(reader, line, whole, numbers);
   std::vector<T> all(numbers.size());
   numbers.move_to(all.data());
   return all;
 }
 
-}  // namespace
-
 template <Scalar T>
-DistributedMatrix<T> read_text_list(const Communicator& comm, const std::filesystem::path& path,
-                                    const PlacementChoice& place) {
+DistributedMatrix<T> read_list(const Communicator& comm, const std::filesystem::path& path,
+                               const PlacementChoice& place, impl::WholeNumbers* whole) {
   std::vector<T> numbers;
   MatrixFileInfo info;
   comm.on_rank(0, [&] {
-    numbers = read_numbers<T>(path);
+    numbers = read_numbers<T>(path, whole);
     info = {static_cast<Index>(numbers.size()), 1, false};
   });
   info = impl::broadcast_info(comm, info);
@@ -59,9 +71,25 @@ DistributedMatrix<T> read_text_list(const Communicator& comm, const std::filesys
   return A;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                     \
-  template DistributedMatrix<T> read_text_list(const Communicator&, const std::filesystem::path&, \
-                                               const PlacementChoice&)
+}  // namespace
+
+template <Scalar T>
+DistributedMatrix<T> read_text_list(const Communicator& comm, const std::filesystem::path& path,
+                                    const PlacementChoice& place) {
+  return read_list<T>(comm, path, place, nullptr);
+}
+
+template <Scalar T>
+std::vector<DistributedMatrix<T>> read_text_list_terms(const Communicator& comm, const std::filesystem::path& path,
+                                                       const PlacementChoice& place) {
+  return impl::read_terms(comm, [&](impl::WholeNumbers& whole) { return read_list<T>(comm, path, place, &whole); });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template DistributedMatrix<T> read_text_list(const Communicator&, const std::filesystem::path&,                    \
+                                               const PlacementChoice&);                                              \
+  template std::vector<DistributedMatrix<T>> read_text_list_terms(const Communicator&, const std::filesystem::path&, \
+                                                                  const PlacementChoice&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -66,6 +66,7 @@ bool TextReader::next_line(std::string_view& line) {
     }
   }
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (last_ == 0 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   ++line_number_;
   return true;
 }
@@ -97,6 +98,21 @@ std::string_view next_word(std::string_view& rest) {
   const std::string_view word = rest.substr(begin, end - begin);
   rest.remove_prefix(end);
   return word;
+}
+
+std::string from_fortran(std::string_view word, std::size_t read) {
+  std::string text(word);
+  const std::string_view exponent = word.substr(read);
+  constexpr std::string_view letters = "DdQq";
+  if (letters.find(exponent.front()) != std::string_view::npos) {
+    text[read] = 'e';
+    return text;
+  }
+  // Two digits would be an integer behind a number, of which a file has lost what stood between them.
+  const bool bare = exponent.size() == 4 && (exponent[0] == '+' || exponent[0] == '-') &&
+                    exponent.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  if (!bare || word.substr(0, read).find('.') == std::string_view::npos) return {};
+  return text.insert(read, 1, 'e');
 }
 
 std::string lower(std::string_view word) {

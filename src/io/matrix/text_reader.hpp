@@ -16,7 +16,11 @@
 
 namespace heddle::impl {
 
-/// Reads a file line by line through one buffer. Throws Error(input) where the file can't be read.
+/// What may stand before the first line of a text in UTF-8.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Reads a file line by line through one buffer. A byte order mark of UTF-8 before the first line is passed over.
+/// Throws Error(input) where the file can't be read.
 class TextReader {
  public:
   explicit TextReader(const std::filesystem::path& path);
@@ -73,14 +77,23 @@ class TextReader {
 
 enum class NumberFault { none, malformed, out_of_range };
 
-/// A whole word as a number: decimal, correctly rounded. What is too small is zero or a subnormal number; numbers that
-/// are not finite have a form.
+/// A number as Fortran writes it, in C's form: with D or Q in place of E, or, behind digits with a point, three digits
+/// of an exponent and their sign without any letter. `read` characters of it are a number already. Empty where it is
+/// none.
+[[nodiscard]] std::string from_fortran(std::string_view word, std::size_t read);
+
+/// A whole word as a number: decimal, correctly rounded, in C's form or Fortran's. What is too small is zero or a
+/// subnormal number; numbers that are not finite have a form.
 template <class Number> [[nodiscard]] NumberFault number_from(std::string_view word, Number& value) {
   std::string_view digits = word;
   if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
   const char* end = digits.data() + digits.size();
   auto [stop, error] = std::from_chars(digits.data(), end, value);
   if constexpr (std::is_floating_point_v<Number>) {
+    if (stop != end && stop != digits.data()) {
+      const std::string text = from_fortran(digits, static_cast<std::size_t>(stop - digits.data()));
+      return text.empty() ? NumberFault::malformed : number_from(text, value);
+    }
     if (error == std::errc::result_out_of_range && stop == end) {
       const std::string text(digits);
       value = std::is_same_v<Number, float> ? static_cast<Number>(std::strtof(text.c_str(), nullptr))

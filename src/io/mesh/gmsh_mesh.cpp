@@ -22,7 +22,9 @@ class GmshReader {
     std::string section;
     while (source_.next_section(section)) {
       if (section == "Nodes") {
-        read_nodes();
+        read_nodes(false);
+      } else if (section == "ParametricNodes" && source_.format() == GmshFormat::v2) {
+        read_nodes(true);
       } else if (section == "Elements") {
         read_elements();
       } else if (section == "Entities" && source_.format() != GmshFormat::v2) {
@@ -83,7 +85,8 @@ class GmshReader {
     for (int i = 0; i < parameters; ++i) source_.next<double>("a parametric coordinate");
   }
 
-  void read_nodes() {
+  // `parametric`: of version 2, each node with the entity that it is on, and its coordinates there.
+  void read_nodes(bool parametric) {
     if (has_nodes_) source_.refuse("a second $Nodes");
     has_nodes_ = true;
     const bool blocks = source_.format() != GmshFormat::v2;
@@ -107,6 +110,7 @@ class GmshReader {
         source_.begin_record("a node");
         append_tag(next_size("a node tag"));
         read_coordinates(0);
+        if (parametric) skip_place_on_entity();
         source_.end_record();
       }
     }
@@ -117,6 +121,14 @@ class GmshReader {
     if (const Index node = tags_.finish(); node >= 0) {
       source_.refuse("node ", node, ", counted from 0, has the tag of an earlier one");
     }
+  }
+
+  // Points on curves have one coordinate, those on surfaces two.
+  void skip_place_on_entity() {
+    const int dimension = next_int("the dimension of an entity");
+    next_int("the tag of an entity");
+    if (dimension < 0 || dimension > 3) source_.refuse("an entity has dimension ", dimension, ", not 0 to 3");
+    for (int i = 0; i < dimension && dimension < 3; ++i) source_.next<double>("a parametric coordinate");
   }
 
   // Of dimension, tag and parametric, 4.0 has the first two the other way round.

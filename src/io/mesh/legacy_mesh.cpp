@@ -1,11 +1,16 @@
+// VTK's older files of meshes and grids: geometry, which is one of five kinds, and arrays.
 #include "io/mesh/legacy_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"
+#include "io/mesh/legacy_cells.hpp"
+#include "io/mesh/legacy_grid.hpp"
 #include "io/mesh/legacy_source.hpp"
 #include "io/mesh/polyhedra.hpp"
+#include <heddle/dist/placement.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace heddle::impl {
@@ -16,15 +21,17 @@ using Arrays = std::vector<MeshArray>;
 
 class LegacyReader {
  public:
-  explicit LegacyReader(const std::filesystem::path& path) : source_(path) {}
+  explicit LegacyReader(const std::filesystem::path& path) : source_(path) {
+    const bool listed =
+        source_.dataset() == LegacyDataset::unstructured_grid || source_.dataset() == LegacyDataset::polydata;
+    if (!listed) grid_.emplace(source_.dataset());
+  }
 
   MeshParts read() {
     bool more = source_.next_keyword();
     for (; more && read_geometry(); more = source_.next_keyword()) {
     }
-    if (!has_cells_) source_.refuse("expected CELLS, found ", source_.found_keyword());
-    if (!has_types_ && !bad_corner_.empty()) throw Error(ErrorKind::input, bad_corner_);
-    if (!has_types_) source_.refuse("expected CELL_TYPES, found ", source_.found_keyword());
+    end_geometry();
     Arrays* arrays = nullptr;
     for (; more; more = source_.next_keyword()) {
       if (source_.keyword() == "point_data") {
@@ -48,16 +55,51 @@ class LegacyReader {
     const std::string& keyword = source_.keyword();
     if (keyword == "field") {
       read_field(nullptr);
-    } else if (keyword == "points") {
+      return true;
+    }
+    if (keyword == "points" && (!grid_ || grid_->has_points())) {
       read_points();
-    } else if (keyword == "cells") {
-      read_cells();
+      return true;
+    }
+    if (grid_) return grid_->read(source_);
+    if (source_.dataset() == LegacyDataset::polydata) {
+      for (std::size_t k = 0; k < polygons.size(); ++k) {
+        if (keyword != polygons[k].keyword) continue;
+        read_polygons(polygons[k], lists_[k]);
+        return true;
+      }
+      return false;
+    }
+    if (keyword == "cells") {
+      lists_[0].read(source_, points_);
+      cells_ = lists_[0].size();
     } else if (keyword == "cell_types") {
       read_types();
     } else {
       return false;
     }
     return true;
+  }
+
+  // What the geometry is still short of.
+  void end_geometry() {
+    const auto require_one = [&](bool there, const char* keyword) {
+      if (!there) source_.refuse("expected ", keyword, ", found ", source_.found_keyword());
+    };
+    if (grid_) {
+      require_one(grid_->has_dimensions(), "DIMENSIONS");
+      if (grid_->has_points()) require_one(has_points_, "POINTS");
+      grid_->end(source_, points_);
+      points_ = points_in(grid_->points());
+      cells_ = cells_in(grid_->points());
+    } else if (source_.dataset() == LegacyDataset::polydata) {
+      require_one(has_points_, "POINTS");
+      for (const LegacyCells& list : lists_) cells_ += list.size();
+    } else {
+      require_one(lists_[0].is_read(), "CELLS");
+      if (!has_types_ && !lists_[0].bad_corner().empty()) throw Error(ErrorKind::input, lists_[0].bad_corner());
+      require_one(has_types_, "CELL_TYPES");
+    }
   }
 
   void read_points() {
@@ -80,90 +122,21 @@ class LegacyReader {
     parts_.points = points;
   }
 
-  // The numbers of a polyhedron are not all corners, and types come later: what is wrong is said there.
-  void look_at_corner(Index cell, Index corner) {
-    if ((corner >= 0 && corner < points_) || bad_cell_ >= 0) return;
-    bad_cell_ = cell;
-    bad_corner_ = source_.described(wrong_corner(cell, corner, points_));
-  }
+  // Cells of polygonal data, in the order of its arrays' tuples; strips are counted, so that a file may have none.
+  struct Form {
+    const char* keyword;
+    Index corners;
+    CellKind kind;
+  };
+  static constexpr std::array<Form, 4> polygons = {{{"vertices", 1, CellKind::vertex},
+                                                    {"lines", 2, CellKind::line},
+                                                    {"polygons", 3, CellKind::triangle},
+                                                    {"triangle_strips", 0, CellKind::triangle}}};
 
-  void read_cells() {
-    if (has_cells_) source_.refuse("a second CELLS");
-    has_cells_ = true;
-    const Index count = source_.count("the number of cells");
-    const Index size = source_.count("the size of the cells");
-    source_.end_line();
-    if (source_.version() >= 5) {
-      read_offsets(count, size);
-      return;
-    }
-    // A number of corners, and so many corners, cell after cell.
-    cells_ = count;
-    offsets_.append(0);
-    Index left = 0;
-    const auto require_more = [&](Index read) {
-      if (left > 0 || static_cast<Index>(offsets_.size()) <= cells_ || read == size) return;
-      source_.refuse("the cells have ", read, " numbers, where ", size, " are announced");
-    };
-    require_more(0);
-    source_.read_each<std::int32_t>(size, "a cell's corner", [&](Index i, std::int32_t number) {
-      const auto cell = static_cast<Index>(offsets_.size()) - 1;
-      if (left > 0) {
-        look_at_corner(cell - 1, number);
-        corners_.append(number);
-        --left;
-        return require_more(i + 1);
-      }
-      if (number < 0 || number >= size - i) {
-        source_.refuse("cell ", cell, " has ", number, " corners, where ", size - i, " of the ", size,
-                       " numbers of all cells are left");
-      }
-      left = number;
-      offsets_.append(static_cast<Index>(corners_.size()) + number);
-      require_more(i + 1);
-    });
-    if (const auto cell = static_cast<Index>(offsets_.size()) - 1; cell < cells_) {
-      source_.refuse("cell ", cell, " is missing, where all the ", size, " numbers of cells are read");
-    }
-  }
-
-  ElementType part(const char* name) {
-    if (!source_.next_keyword() || source_.keyword() != lower(name)) {
-      source_.refuse("expected ", name, ", found ", source_.found_keyword());
-    }
-    const std::string word = lower(source_.word());
-    const auto type = legacy_type_from(word);
-    if (!type || bytes_of(*type) < 4 || *type == ElementType::float32 || *type == ElementType::float64) {
-      source_.refuse("expected the type of the ", name, ", as vtktypeint64, found ", impl::quoted(word));
-    }
-    return *type;
-  }
-  // A list of whole numbers of any type.
-  template <class Take> void read_numbers(ElementType type, Index count, const char* what, const Take& take) {
-    with_type(type, [&](auto number) {
-      source_.read_each<decltype(number)>(count, what,
-                                          [&](Index i, auto value) { take(i, static_cast<Index>(value)); });
-    });
-  }
-  void read_offsets(Index count, Index corners) {
-    cells_ = std::max<Index>(0, count - 1);
-    if (count == 0) return;
-    Index last = 0;
-    read_numbers(part("OFFSETS"), count, "an offset", [&](Index i, Index offset) {
-      if (offset < last || offset > corners) {
-        source_.refuse("offset ", i, " is ", offset, ", where ", last, " to ", corners, " is expected");
-      }
-      last = offset;
-      offsets_.append(offset);
-    });
-    read_numbers(part("CONNECTIVITY"), corners, "a cell's corner", [&](Index i, Index corner) {
-      if (bad_place_ < 0 && (corner < 0 || corner >= points_)) {
-        bad_place_ = i;
-        bad_corner_ = source_.described(
-            message_of("corner ", i, " of all is ", corner, ", where there are ", points_, " points, numbered from 0"));
-      }
-      corners_.append(corner);
-    });
+  void read_polygons(const Form& form, LegacyCells& list) {
+    list.read(source_, points_);
+    if (!list.bad_corner().empty()) throw Error(ErrorKind::input, list.bad_corner());
+    if (form.corners == 0 && list.size() > 0) source_.refuse("has triangle strips, which are not taken");
   }
 
   void read_types() {
@@ -303,17 +276,14 @@ class LegacyReader {
   }
 
   MeshParts finish() {
-    FileCells cells = {host_list<CellKind>("heddle::io::kinds", cells_),
-                       host_list<Index>("heddle::io::offsets", cells_ + 1),
-                       host_list<Index>("heddle::io::corners", static_cast<Index>(corners_.size()))};
-    kinds_.move_to(cells.kinds.data());
-    cells.offsets(0) = 0;
-    offsets_.move_to(cells.offsets.data());
-    corners_.move_to(cells.points.data());
-    require_corners(cells);
     const auto require_right = [&](const std::string& wrong) {
       if (!wrong.empty()) throw Error(ErrorKind::input, message_of(source_.file(), ": ", wrong));
     };
+    if (grid_ && !has_points_) {
+      require_right(grid_->wrong_size(parts_));
+      parts_.points = grid_->places();
+    }
+    FileCells cells = grid_ ? grid_->cells() : cells_of_lists();
     require_right(split_streams(cells, parts_.polyhedra));
     require_right(set_cells(parts_, cells));
     require_right(wrong_corners(parts_.mesh, points_));
@@ -321,28 +291,68 @@ class LegacyReader {
     return std::move(parts_);
   }
 
-  void require_corners(const FileCells& cells) {
-    if (bad_place_ >= 0) {
-      const Index* const offsets = cells.offsets.data();
-      bad_cell_ = std::upper_bound(offsets, offsets + cells_ + 1, bad_place_) - offsets - 1;
+  FileCells cells_of_lists() {
+    Index corners = 0;
+    for (const LegacyCells& list : lists_) corners += list.corners();
+    FileCells cells = {host_list<CellKind>("heddle::io::kinds", cells_),
+                       host_list<Index>("heddle::io::offsets", cells_ + 1),
+                       host_list<Index>("heddle::io::corners", corners)};
+    kinds_.move_to(cells.kinds.data());
+    cells.offsets(0) = 0;
+    Index cell = 0;
+    corners = 0;
+    for (std::size_t k = 0; k < lists_.size(); ++k) {
+      LegacyCells& list = lists_[k];
+      if (!list.is_read()) continue;
+      const Index size = list.size();
+      const Index here = list.corners();
+      list.move_to(cells.offsets.data() + cell, cells.points.data() + corners);
+      if (source_.dataset() == LegacyDataset::polydata) {
+        set_polygons(polygons[k], cells, {cell, cell + size}, {corners, corners + here});
+      } else {
+        require_corners(cells);
+      }
+      cell += size;
+      corners += here;
     }
+    return cells;
+  }
+
+  // The cells of a list, which has these of all corners.
+  void set_polygons(const Form& form, const FileCells& cells, Range list, Range corners) const {
+    const auto refuse = [&](const auto&... parts) {
+      throw Error(ErrorKind::input, message_of(source_.file(), ": ", parts...));
+    };
+    if (cells.offsets(list.begin) != 0 || cells.offsets(list.end) != corners.size()) {
+      refuse("the offsets of ", form.keyword, " are ", cells.offsets(list.begin), " to ", cells.offsets(list.end),
+             ", where 0 to ", corners.size(), " are expected");
+    }
+    for (Index cell = list.begin; cell < list.end; ++cell) {
+      const Index each = cells.offsets(cell + 1) - cells.offsets(cell);
+      if (form.corners < 3 ? each != form.corners : each < 3) {
+        refuse("cell ", cell, ", of ", form.keyword, ", has ", each, " points, where ", form.corners,
+               form.corners < 3 ? "" : " or more", " are expected");
+      }
+      cells.kinds(cell) = form.corners < 3 ? form.kind : polygon_of(each);
+    }
+    for (Index cell = list.begin; cell <= list.end; ++cell) cells.offsets(cell) += corners.begin;
+  }
+
+  void require_corners(const FileCells& cells) const {
+    const Index bad = lists_[0].bad_cell(cells.offsets.data());
     // Corners behind the last cell are refused as such.
-    if (bad_cell_ < 0 || bad_cell_ >= cells_ || cells.kinds(bad_cell_) == CellKind::polyhedron) return;
-    throw Error(ErrorKind::input, bad_corner_);
+    if (bad < 0 || bad >= cells_ || cells.kinds(bad) == CellKind::polyhedron) return;
+    throw Error(ErrorKind::input, lists_[0].bad_corner());
   }
 
   LegacySource source_;
   MeshParts parts_;
   Index points_ = 0;
   Index cells_ = 0;
-  Index bad_cell_ = -1;     // Where a corner was no point first, by cell
-  Index bad_place_ = -1;    // or by place in the list of all,
-  std::string bad_corner_;  // and what is to be said of it.
-  Chunks<Index> offsets_;
-  Chunks<Index> corners_;
+  std::array<LegacyCells, 4> lists_;  // Of an unstructured grid the first alone.
+  std::optional<LegacyGrid> grid_;
   Chunks<CellKind> kinds_;
   bool has_points_ = false;
-  bool has_cells_ = false;
   bool has_types_ = false;
 };
 

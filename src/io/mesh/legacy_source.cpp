@@ -26,6 +26,13 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 17> legacy_types 
      {"vtktypeuint32", ElementType::uint32},
      {"vtktypefloat64", ElementType::float64}}};
 
+constexpr std::array<std::pair<std::string_view, LegacyDataset>, 5> datasets = {
+    {{"unstructured_grid", LegacyDataset::unstructured_grid},
+     {"polydata", LegacyDataset::polydata},
+     {"structured_points", LegacyDataset::structured_points},
+     {"structured_grid", LegacyDataset::structured_grid},
+     {"rectilinear_grid", LegacyDataset::rectilinear_grid}}};
+
 int hexadecimal(char character) {
   if (character >= '0' && character <= '9') return character - '0';
   if (character >= 'a' && character <= 'f') return character - 'a' + 10;
@@ -56,9 +63,14 @@ LegacySource::LegacySource(const std::filesystem::path& path) : reader_(path) {
   }
   binary_ = keyword_ == "binary";
   if (!next_keyword() || keyword_ != "dataset") refuse("expected DATASET, found ", found_keyword());
-  if (const auto kind = word(); lower(kind) != "unstructured_grid") {
-    refuse("expected UNSTRUCTURED_GRID, found ", impl::quoted(kind));
+  const auto kind = word();
+  const auto* const found =
+      std::find_if(datasets.begin(), datasets.end(), [&](const auto& dataset) { return dataset.first == lower(kind); });
+  if (found == datasets.end()) {
+    refuse("expected UNSTRUCTURED_GRID, POLYDATA, STRUCTURED_POINTS, STRUCTURED_GRID or RECTILINEAR_GRID, found ",
+           impl::quoted(kind));
   }
+  dataset_ = found->second;
 }
 
 bool LegacySource::next_line() {

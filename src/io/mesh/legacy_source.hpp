@@ -16,10 +16,15 @@ namespace heddle::impl {
 /// A type by the name that the format has for it, of which vtkIdType is 32 bits in the file.
 [[nodiscard]] std::optional<ElementType> legacy_type_from(const std::string& name);
 
+/// What a file may hold.
+enum class LegacyDataset { unstructured_grid, polydata, structured_points, structured_grid, rectilinear_grid };
+
 class LegacySource {
  public:
-  /// Opens the file and reads its header, up to DATASET UNSTRUCTURED_GRID.
+  /// Opens the file and reads its header, up to DATASET and its kind.
   explicit LegacySource(const std::filesystem::path& path);
+
+  [[nodiscard]] LegacyDataset dataset() const noexcept { return dataset_; }
 
   [[nodiscard]] double version() const noexcept { return version_; }
   [[nodiscard]] bool binary() const noexcept { return binary_; }
@@ -39,6 +44,8 @@ class LegacySource {
   ElementType type(const char* what);
   /// The line's next word as a number of things, of which the file has room for each.
   Index count(const char* what);
+  /// The line's next word as a number of any sign.
+  template <class Number> Number number(const char* what) { return next_number<Number>(reader_, line_, what); }
   void end_line() { require_end_of_line(reader_, line_); }
 
   /// Whether the file can hold so many tuples of numbers of that type.
@@ -67,6 +74,7 @@ class LegacySource {
 
   TextReader reader_;
   double version_ = 0;
+  LegacyDataset dataset_ = LegacyDataset::unstructured_grid;
   bool binary_ = false;
   std::string keyword_;
   std::string_view line_;

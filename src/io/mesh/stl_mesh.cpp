@@ -38,6 +38,16 @@ std::uintmax_t triangles_in(const std::filesystem::path& path) {
              : from_little_endian<std::uint32_t>(&head[header_bytes]);
 }
 
+// Whether the first word, white space and a byte order mark aside, begins with solid.
+bool begins_with_solid(const std::filesystem::path& path) {
+  std::string head(4096, ' ');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head.starts_with(byte_order_mark)) head.erase(0, byte_order_mark.size());
+  head.erase(0, head.find_first_not_of(" \t\r\n"));
+  return lower(std::string_view(head).substr(0, 5)) == "solid";
+}
+
 void read_binary(TextReader& reader, std::uintmax_t triangles, Chunks<double>& corners) {
   std::array<unsigned char, header_bytes + 4> head{};
   if (!reader.next_bytes(head.data(), head.size())) reader.refuse("the file ends within its header");
@@ -194,9 +204,7 @@ MeshParts read_stl(const std::filesystem::path& path) {
     read_binary(reader, triangles, corners);
     return merged(corners);
   }
-  std::array<char, 5> first{};
-  std::ifstream(path, std::ios::binary).read(first.data(), first.size());
-  if (lower({first.data(), first.size()}) != "solid") {
+  if (!begins_with_solid(path)) {
     throw Error(ErrorKind::input,
                 message_of(path.string(), ": is no .stl file: it does not begin with solid, and has ", reader.size(),
                            " bytes, where ", expected, " are expected of a binary file of ", triangles, " triangles"));

@@ -1,3 +1,4 @@
+#include "io/mesh/structured.hpp"
 #include "io/mesh/vtu_mesh.hpp"
 #include "io/mesh/xml_reader.hpp"
 
@@ -8,10 +9,6 @@
 namespace heddle::impl {
 
 namespace {
-
-// Of what memory can hold, no product of three extents overflows.
-constexpr Index most_along = Index{1} << 20;
-constexpr Index most_without_arrays = Index{1} << 24;
 
 class VtiReader {
  public:
@@ -31,9 +28,8 @@ class VtiReader {
       if (!small) file_.refuse("an extent of ", first_[axis], " to ", extent[2 * axis + 1], " is beyond ", most_along);
       points_[axis] = std::max<Index>(0, extent[2 * axis + 1] - first_[axis] + 1);
     }
-    const Index points = points_[0] * points_[1] * points_[2];
-    Index cells = points == 0 ? 0 : 1;
-    for (const Index along : points_) cells *= std::max<Index>(1, along - 1);
+    const Index points = points_in(points_);
+    const Index cells = cells_in(points_);
     MeshParts parts;
     parts.point_arrays = file_.read_arrays("point", "PointData", {points});
     parts.cell_arrays = file_.read_arrays("cell", "CellData", {cells});
@@ -43,7 +39,7 @@ class VtiReader {
                    " are taken");
     }
     parts.points = places(points);
-    file_.require_right(set_cells(parts, cells_of(cells)));
+    file_.require_right(set_cells(parts, grid_cells(points_, false)));
     return parts;
   }
 
@@ -90,40 +86,9 @@ class VtiReader {
     return points;
   }
 
-  // One for each step along the axes that have more than one point.
-  [[nodiscard]] FileCells cells_of(Index count) const {
-    constexpr std::array<CellKind, 4> kinds = {CellKind::vertex, CellKind::line, static_cast<CellKind>(8),
-                                               CellKind::voxel};
-    std::vector<Index> steps;  // From a point to the next, along each of these axes.
-    std::array<Index, 3> along{};
-    Index step = 1;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      if (points_[axis] > 1) steps.push_back(step);
-      along[axis] = std::max<Index>(1, points_[axis] - 1);
-      step *= points_[axis];
-    }
-    const Index each = Index{1} << steps.size();
-    const FileCells cells = {host_list<CellKind>("heddle::io::kinds", count),
-                             host_list<Index>("heddle::io::offsets", count + 1),
-                             host_list<Index>("heddle::io::corners", each * count)};
-    cells.offsets(0) = 0;
-    for (Index cell = 0; cell < count; ++cell) {
-      const Index begin =
-          cell % along[0] + points_[0] * (cell / along[0] % along[1] + points_[1] * (cell / along[0] / along[1]));
-      for (Index corner = 0; corner < each; ++corner) {
-        Index point = begin;
-        for (std::size_t k = 0; k < steps.size(); ++k) point += (corner >> k & 1) * steps[k];
-        cells.points(each * cell + corner) = point;
-      }
-      cells.kinds(cell) = kinds[steps.size()];
-      cells.offsets(cell + 1) = each * (cell + 1);
-    }
-    return cells;
-  }
-
   XmlReader file_;
   std::array<Index, 3> first_{};
-  std::array<Index, 3> points_{};
+  GridPoints points_{};
 };
 
 }  // namespace

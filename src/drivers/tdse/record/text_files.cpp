@@ -18,9 +18,13 @@ namespace {
   throw Error(ErrorKind::input, message_of(path.string(), ", line ", line, ": ", message));
 }
 
-// The whole word. Too small for a double is zero or nearly, as other readers take it.
+// The whole word, in C's form or with Fortran's D for the exponent. Too small for a double is zero or nearly, as other
+// readers take it.
 double number_of(std::string_view word, const std::filesystem::path& path, std::size_t line, const char* form) {
-  std::string_view digits = word;
+  std::string text(word);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == 'D' || c == 'd'; }, 'e');
+  std::string_view digits = text;
   if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
   double value = 0.0;
   const char* end = digits.data() + digits.size();
@@ -68,6 +72,7 @@ std::vector<std::vector<double>> read_columns(const std::filesystem::path& path,
   std::vector<std::vector<double>> rows;
   std::string text;
   for (std::size_t line = 1; std::getline(file, text); ++line) {
+    if (line == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // UTF-8's byte order mark.
     auto numbers = numbers_of(text.substr(0, text.find('#')), path, line, form);
     if (numbers.empty()) continue;
     if (numbers.size() < fewest || numbers.size() > most || (!rows.empty() && numbers.size() != rows[0].size())) {
