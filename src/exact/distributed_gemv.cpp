@@ -1,6 +1,6 @@
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "dist/arguments.hpp"
+#include "dist/elementwise.hpp"
 #include "exact/chunks.hpp"
 #include "exact/columns.hpp"
 #include "exact/device.hpp"

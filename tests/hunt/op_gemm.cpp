@@ -88,7 +88,7 @@ GemmOptions options_of(const Case& one) {
     const Index inner = one.op("op_b") == Operation::none ? B.rows : B.columns;
     options.layers = static_cast<int>(std::clamp<Index>(one.knob("layers"), 1, std::max(inner, Index{1})));
   }
-  if (arithmetic == 3) options.emulation.scheme = EmulationScheme::slices;
+  options.emulation.scheme = arithmetic == 3 ? EmulationScheme::slices : EmulationScheme::residues;
   options.emulation.moduli = static_cast<int>(one.knob("moduli"));
   options.emulation.fallback = static_cast<Fallback>(one.knob("fallback"));
   options.emulation.look = one.knob("look") == 0;

@@ -29,7 +29,8 @@ namespace heddle::hunt {
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_batched_large) OPERATION(eigen_ranks) \
   OPERATION(generalised) \
   OPERATION(svd_batched) \
-  OPERATION(gemm_plan) OPERATION(transpose_plan) OPERATION(duplicates_plan) OPERATION(syrk) OPERATION(symmetric) \
+  OPERATION(gemm_plan) OPERATION(transpose_plan) OPERATION(duplicates_plan) OPERATION(factor_plans) \
+  OPERATION(spectral_plans) OPERATION(list_plans) OPERATION(syrk) OPERATION(symmetric) \
   OPERATION(interpose_products) OPERATION(interpose_systems) OPERATION(interpose_spectra) \
   OPERATION(keyed_sums) OPERATION(integer_files) OPERATION(file_forms) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
