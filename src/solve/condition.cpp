@@ -36,7 +36,10 @@ double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const
   const impl::PlacedMatrix<T> of(LU);
   return impl::over_ranks(
       comm, "condition", impl::and_placements(impl::arguments_of(options), LU.placement(), LU.placement()),
-      [&] { impl::check_condition(of, factors, options); },
+      [&] {
+        impl::require_same_ranks("condition", "LU", LU, comm);
+        impl::check_condition(of, factors, options);
+      },
       [&] { return impl::estimated_condition(of, factors, norm, options); });
 }
 

@@ -132,6 +132,7 @@ template <Scalar T> struct PlannedFactorization {
     const Communicator& comm = *communicator;
     return comm.together([&] {
       require_alike(comm, of, std::vector<Argument>{argument("A", A.placement())}, [&] {
+        require_same_ranks(of, "A", A, comm);
         require(A.rows() == schedule.rows && A.columns() == schedule.columns, of, ": A is ", A.rows(), " x ",
                 A.columns(), "; the plan is for ", schedule.rows, " x ", schedule.columns);
       });

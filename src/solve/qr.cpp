@@ -219,9 +219,12 @@ template <Scalar T>
 void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
                  const DistributedMatrix<T>& C, const QrOptions& options) {
   comm.together([&] {
-    impl::require_alike(
-        comm, "qr_multiply", impl::arguments_with(options, op, tau.size(), QR.placement(), C.placement()),
-        [&] { impl::require_product<T>("qr_multiply", op, QR.rows(), QR.columns(), tau, C.rows(), options); });
+    impl::require_alike(comm, "qr_multiply",
+                        impl::arguments_with(options, op, tau.size(), QR.placement(), C.placement()), [&] {
+                          impl::require_same_ranks("qr_multiply", "QR", QR, comm);
+                          impl::require_same_ranks("qr_multiply", "C", C, comm);
+                          impl::require_product<T>("qr_multiply", op, QR.rows(), QR.columns(), tau, C.rows(), options);
+                        });
     impl::multiply_over_ranks<T>(comm, op != Operation::none, QR, tau, C, options, false);
   });
 }
@@ -246,6 +249,8 @@ void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std
   comm.together([&] {
     impl::require_alike(comm, "qr_form",
                         impl::arguments_with(options, Operation::none, tau.size(), QR.placement(), Q.placement()), [&] {
+                          impl::require_same_ranks("qr_form", "QR", QR, comm);
+                          impl::require_same_ranks("qr_form", "Q", Q, comm);
                           impl::require_product<T>("qr_form", Operation::none, QR.rows(), QR.columns(), tau, Q.rows(),
                                                    options);
                           require(Q.columns() <= Q.rows() && Q.columns() >= std::min(QR.rows(), QR.columns()),

@@ -131,7 +131,12 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
         impl::and_placements(impl::arguments_of(options.qr), A.placement(), B.placement());
     arguments.push_back(impl::argument("X", X.placement()));
     arguments.push_back(impl::argument("condition", options.condition));
-    impl::require_alike(comm, "least_squares", arguments, [&] { impl::require_least_squares(A, B, X, options); });
+    impl::require_alike(comm, "least_squares", arguments, [&] {
+      impl::require_same_ranks("least_squares", "A", A, comm);
+      impl::require_same_ranks("least_squares", "B", B, comm);
+      impl::require_same_ranks("least_squares", "X", X, comm);
+      impl::require_least_squares(A, B, X, options);
+    });
     const Kokkos::Profiling::ScopedRegion region("heddle::solve::least_squares");
     const auto start = std::chrono::steady_clock::now();
     LeastSquaresReport report;

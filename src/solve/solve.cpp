@@ -267,7 +267,13 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
   arguments.push_back(impl::argument("certificate", options.certificate));
   arguments.push_back(impl::argument("condition", options.condition));
   return impl::over_ranks(
-      comm, "solve", arguments, [&] { impl::check_solve<T>(A, B, X, options); },
+      comm, "solve", arguments,
+      [&] {
+        impl::require_same_ranks("solve", "A", A, comm);
+        impl::require_same_ranks("solve", "B", B, comm);
+        impl::require_same_ranks("solve", "X", X, comm);
+        impl::check_solve<T>(A, B, X, options);
+      },
       [&] { return impl::LinearSystem<T>(A, B.columns(), options).solve(B, X); });
 }
 
@@ -288,7 +294,12 @@ InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, c
   std::vector<impl::Argument> arguments = impl::arguments_of(options);
   arguments.push_back(impl::argument("A", A.placement()));
   return impl::over_ranks(
-      comm, "inverse", arguments, [&] { impl::check_inverse(a, options); }, [&] { return impl::invert(a, options); });
+      comm, "inverse", arguments,
+      [&] {
+        impl::require_same_ranks("inverse", "A", A, comm);
+        impl::check_inverse(a, options);
+      },
+      [&] { return impl::invert(a, options); });
 }
 
 template <Scalar T>

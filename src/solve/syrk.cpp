@@ -64,7 +64,7 @@ SyrkReport rank_update(const RankUpdateTerms<T>& terms, const PlacedMatrix<T>& A
 
 template <Scalar T>
 SyrkReport update_over_ranks(const char* of, const Communicator& comm, RankUpdateTerms<T> terms,
-                             const PlacedMatrix<T>& A, const PlacedMatrix<T>& C, const SyrkOptions& options) {
+                             const DistributedMatrix<T>& A, const DistributedMatrix<T>& C, const SyrkOptions& options) {
   const std::vector<Argument> arguments = {argument("A", A.placement()),
                                            argument("C", C.placement()),
                                            argument("triangle", static_cast<int>(terms.triangle)),
@@ -77,10 +77,12 @@ SyrkReport update_over_ranks(const char* of, const Communicator& comm, RankUpdat
   return over_ranks(
       comm, of, arguments,
       [&] {
+        require_same_ranks(of, "A", A, comm);
+        require_same_ranks(of, "C", C, comm);
         terms.op = turned_operation<T>(of, terms.hermitian, terms.op);
-        check_rank_update(of, terms, A, C, options);
+        check_rank_update<T>(of, terms, A, C, options);
       },
-      [&] { return rank_update(terms, A, C, options); });
+      [&] { return rank_update<T>(terms, A, C, options); });
 }
 
 template <Scalar T>

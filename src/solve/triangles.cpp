@@ -89,7 +89,12 @@ void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exac
   const impl::PlacedMatrix<T> x(X);
   impl::over_ranks(
       comm, "trsm", impl::and_placements(impl::arguments_of(options), M.placement(), X.placement()),
-      [&] { impl::check_trsm(m, x, options); }, [&] { impl::solve_triangle(triangle, op, diagonal, m, x, options); });
+      [&] {
+        impl::require_same_ranks("trsm", "M", M, comm);
+        impl::require_same_ranks("trsm", "X", X, comm);
+        impl::check_trsm(m, x, options);
+      },
+      [&] { impl::solve_triangle(triangle, op, diagonal, m, x, options); });
 }
 
 template <Scalar T>
@@ -109,7 +114,11 @@ void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>
   const impl::PlacedMatrix<T> x(X);
   impl::over_ranks(
       comm, "lu_solve", impl::and_placements(impl::arguments_of(options), LU.placement(), X.placement()),
-      [&] { impl::check_lu_solve(of, factors, x, options); },
+      [&] {
+        impl::require_same_ranks("lu_solve", "LU", LU, comm);
+        impl::require_same_ranks("lu_solve", "X", X, comm);
+        impl::check_lu_solve(of, factors, x, options);
+      },
       [&] { impl::solve_with_lu(op, of, factors, x, options); });
 }
 
@@ -129,7 +138,12 @@ void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, con
   const impl::PlacedMatrix<T> x(X);
   impl::over_ranks(
       comm, "cholesky_solve", impl::and_placements(impl::arguments_of(options), L.placement(), X.placement()),
-      [&] { impl::check_cholesky_solve(of, x, options); }, [&] { impl::solve_with_cholesky(of, x, options); });
+      [&] {
+        impl::require_same_ranks("cholesky_solve", "L", L, comm);
+        impl::require_same_ranks("cholesky_solve", "X", X, comm);
+        impl::check_cholesky_solve(of, x, options);
+      },
+      [&] { impl::solve_with_cholesky(of, x, options); });
 }
 
 template <Scalar T>

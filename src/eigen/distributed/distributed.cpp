@@ -1,5 +1,6 @@
 #include "comm/checked.hpp"
 #include "core/instantiate.hpp"
+#include "dist/arguments.hpp"
 #include "dist/elementwise.hpp"
 #include "eigen/dense/power_method.hpp"
 #include "eigen/dense/results.hpp"
@@ -253,6 +254,8 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
     const Kokkos::Profiling::ScopedRegion region("heddle::eigen::distributed_jacobi");
     const Index n = A.rows();
     const ExecutionSpace& space = comm.space();
+    heddle::impl::require_same_ranks("eigen::jacobi", "A", A, comm);
+    heddle::impl::require_same_ranks("eigen::jacobi", "V", V, comm);
     impl::require_shapes(n, A.columns(), static_cast<Index>(w.extent(0)));
     impl::require_vectors(V.rows(), V.columns(), n);
     impl::require_options(options);

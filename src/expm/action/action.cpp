@@ -1,6 +1,7 @@
 // Plans for exp(time A) B: which method, on which scaling, and how large the error may be.
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
+#include "dist/arguments.hpp"
 #include "dist/copies.hpp"
 #include "expm/action/methods.hpp"
 #include "expm/action/thin_products.hpp"
@@ -276,6 +277,7 @@ template <Scalar T> template <Scalar Element>
   ExpmActionPlan<T>::execute(std::complex<double> time, const DistributedMatrix<Element>& A,
                              const MatrixView<const T>& B, const MatrixView<T>& R) {
     const Communicator& comm = state_->comm;
+    comm.together([&] { impl::require_same_ranks("expm_action", "A", A, comm); });
     state_->check(time, A.rows(), A.columns(), B, R);
     const Placement bands = Placement::row_bands(A.rows(), A.columns(), comm.size());
     DistributedMatrix<Element> mine = A;
@@ -351,6 +353,10 @@ template <Scalar T, Scalar Element>
   requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   expm_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,
               const DistributedMatrix<T>& B, const DistributedMatrix<T>& R, const ExpmActionOptions& options) {
+    comm.together([&] {
+      impl::require_same_ranks("expm_action", "B", B, comm);
+      impl::require_same_ranks("expm_action", "R", R, comm);
+    });
     // The block passes through the host of rank 0: it is thin.
     const HostMatrix<T> gathered = gather(B, 0);
     const LocalMatrix<T> whole(

@@ -252,7 +252,9 @@ PhiReport phi(const Communicator& comm, const DistributedMatrix<T>& A, std::span
     const Kokkos::Profiling::ScopedRegion region("heddle::phi");
     const Kokkos::Timer timer;
     require(A.rows() == A.columns(), "phi: A is ", A.rows(), " x ", A.columns(), "; expected square");
+    impl::require_same_ranks("phi", "A", A, comm);
     for (const DistributedMatrix<T>& phi : phis) {
+      impl::require_same_ranks("phi", "a result", phi, comm);
       require(phi.rows() == A.rows() && phi.columns() == A.columns(), "phi: a result is ", phi.rows(), " x ",
               phi.columns(), "; expected ", A.rows(), " x ", A.columns());
     }
