@@ -195,7 +195,7 @@ std::size_t stack_used_by(const std::function<void()>& body) {
 TYPED_TEST(Exceptions, NeedNoLargeStack) {
   using T = TypeParam;
   using R = Real<T>;
-  for (const int n : {3, 20, 70, 300}) {
+  for (const int n : {3, 20, 70, 130}) {
     EveryRoutine<T> every(n, [&](Index k) { return k % (n + 3) == 0 ? T(R(2)) : this->random() / static_cast<R>(n); });
     const auto all = every.all();
     // Exact sums, too, whose workspaces are the largest.
