@@ -22,6 +22,7 @@
 #include <vtkStructuredGrid.h>
 #include <vtkUnstructuredGrid.h>
 
+#include <array>
 #include <filesystem>
 #include <random>
 
@@ -143,7 +144,7 @@ void expect_same(vtkDataSet* data, const std::string& name) {
     vtkNew<vtkDoubleArray> numbers;
     numbers->SetName("numbers");
     const vtkIdType size = of_points ? data->GetNumberOfPoints() : data->GetNumberOfCells();
-    for (vtkIdType i = 0; i < size; ++i) numbers->InsertNextValue(0.1 * static_cast<double>(i));
+    for (vtkIdType i = 0; i < size; ++i) numbers->InsertNextValue(0.5 * static_cast<double>(i));
     if (of_points) {
       data->GetPointData()->AddArray(numbers);
     } else {
@@ -184,7 +185,7 @@ void expect_same(vtkDataSet* data, const std::string& name) {
       ASSERT_EQ(file.cell_arrays().size(), data->GetNumberOfCells() > 0 ? 1U : 0U);
       if (data->GetNumberOfCells() == 0) continue;
       const auto& numbers = std::get<ArrayValues<double>>(file.cell_arrays()[0].values);
-      for (std::size_t c = 0; c < numbers.extent(0); ++c) EXPECT_EQ(numbers(c, 0), 0.1 * static_cast<double>(c));
+      for (std::size_t c = 0; c < numbers.extent(0); ++c) EXPECT_EQ(numbers(c, 0), 0.5 * static_cast<double>(c));
       const Cells cells = solid_cells(mesh);
       if (!cells.empty()) EXPECT_EQ(by_us(cells), by_vtk(as_vtk(cells, file.points())));
     }
