@@ -9,6 +9,7 @@
 #include <bit>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace heddle::impl::interpose {
 
@@ -17,8 +18,29 @@ template <Scalar T> class Undecided {
  public:
   explicit Undecided(const Product<T>& product) : product_(product), width_(leading_width(product.k)) {}
 
-  void look(const Panels<T>& left, Index row, const Panels<T>& right, Index column, double unit, Probed& seen,
-            int& excess) {
+  /// Which elements of the vectors are not zero, 64 at a time, with which most elements of sparse factors are decided.
+  class Present {
+   public:
+    Present(Operation op, const T* data, Index leading, bool left, Index count, Index inner)
+        : words_((inner + 63) / 64), bits_(static_cast<std::size_t>(words_ * count)) {
+      const bool by_rows = (op == Operation::none) == left;
+      for (Index v = 0; v < count; ++v) {
+        for (Index k = 0; k < inner; ++k) {
+          const T& x = data[by_rows ? v + k * leading : k + v * leading];
+          bits_[static_cast<std::size_t>(v * words_ + k / 64)] |= std::uint64_t{x != T{0}} << (k % 64);
+        }
+      }
+    }
+    [[nodiscard]] const std::uint64_t* of(Index v) const { return bits_.data() + v * words_; }
+    [[nodiscard]] Index words() const { return words_; }
+
+   private:
+    Index words_;
+    std::vector<std::uint64_t> bits_;
+  };
+
+  void look(const Panels<T>& left, const Present& rows, Index row, const Panels<T>& right, const Present& columns,
+            Index column, double unit, Probed& seen, int& excess) {
     const bool a_by_rows = product_.op_a == Operation::none;
     const bool b_by_rows = product_.op_b != Operation::none;
     const T* const a = product_.A + row * (a_by_rows ? 1 : product_.leading_a);
@@ -29,21 +51,25 @@ template <Scalar T> class Undecided {
     const int column_exponent = static_cast<int>(right.largest[column]);
     std::int32_t sums[overlap_count] = {};
     const std::uint64_t most = (std::uint64_t{1} << width_) - 1;
-    for (Index k = 0; k < product_.k; ++k) {
-      const std::uint64_t x = magnitude_bits(a[k * step_a]);
-      const std::uint64_t y = magnitude_bits(b[k * step_b]);
-      if (x == 0 || y == 0) continue;
-      const std::uint64_t more_x = leading_bits(x, row_exponent, width_ + far_bits);
-      const std::uint64_t more_y = leading_bits(y, column_exponent, width_ + far_bits);
-      const auto near_x = static_cast<std::int32_t>(more_x >> far_bits);
-      const auto near_y = static_cast<std::int32_t>(more_y >> far_bits);
-      const auto far_x = static_cast<std::int32_t>(std::min(more_x, most));
-      const auto far_y = static_cast<std::int32_t>(std::min(more_y, most));
-      sums[near_near] += near_x * near_y;
-      sums[near_far] += near_x * far_y;
-      sums[far_near] += far_x * near_y;
-      sums[far_far] += far_x * far_y;
-      ++sums[present];
+    const std::uint64_t* const of_row = rows.of(row);
+    const std::uint64_t* const of_column = columns.of(column);
+    for (Index word = 0; word < rows.words(); ++word) {
+      for (std::uint64_t both = of_row[word] & of_column[word]; both != 0; both &= both - 1) {
+        const Index k = 64 * word + std::countr_zero(both);
+        const std::uint64_t x = magnitude_bits(a[k * step_a]);
+        const std::uint64_t y = magnitude_bits(b[k * step_b]);
+        const std::uint64_t more_x = leading_bits(x, row_exponent, width_ + far_bits);
+        const std::uint64_t more_y = leading_bits(y, column_exponent, width_ + far_bits);
+        const auto near_x = static_cast<std::int32_t>(more_x >> far_bits);
+        const auto near_y = static_cast<std::int32_t>(more_y >> far_bits);
+        const auto far_x = static_cast<std::int32_t>(std::min(more_x, most));
+        const auto far_y = static_cast<std::int32_t>(std::min(more_y, most));
+        sums[near_near] += near_x * near_y;
+        sums[near_far] += near_x * far_y;
+        sums[far_near] += far_x * near_y;
+        sums[far_far] += far_x * far_y;
+        ++sums[present];
+      }
     }
     if (sums[present] == 0) return;
     using Matrix = MatrixView<const T>;
@@ -82,6 +108,9 @@ std::optional<int> moduli_wanted(const Product<T>& product, const Panels<T>& lef
   const int width = leading_width(product.k);
   const double unit = std::ldexp(1.0, 4 * (width - norm_bits));
   const Index worth = worth_deciding(product.m * product.n);
+  using Present = typename Undecided<T>::Present;
+  const Present rows(product.op_a, product.A, product.leading_a, true, product.m, product.k);
+  const Present columns(product.op_b, product.B, product.leading_b, false, product.n, product.k);
   std::mutex mutex;
   std::atomic<Index> undecided{0};
   double square = 0.0;
@@ -105,7 +134,7 @@ std::optional<int> moduli_wanted(const Product<T>& product, const Panels<T>& lef
           const Index row = i * panel_width + e % panel_width;
           const Index column = j * panel_width + e / panel_width;
           const Index before = far.undecided;
-          open.look(left, row, right, column, unit, far, own_excess);
+          open.look(left, rows, row, right, columns, column, unit, far, own_excess);
           undecided += far.undecided - before;
         }
       }

@@ -171,4 +171,22 @@ struct Raised {
   }
 };
 
+/// Of the elements `asked` of a tile, by bits as TileSpread has them, those whose vectors a and b of `count` numbers
+/// have no place in common where neither is zero.
+inline std::uint64_t disjoint(const double* a, const double* b, Index count, std::uint64_t asked) {
+  std::uint64_t met = 0;
+  for (Index c = 0; c < panel_width; ++c) {
+    if ((asked >> (c * panel_width) & 0xffU) == 0) continue;
+    std::uint64_t nonzero[panel_width] = {};
+    for (Index k = 0; k < count; ++k) {
+      if (b[k * panel_width + c] == 0.0) continue;
+      for (Index r = 0; r < panel_width; ++r) nonzero[r] |= Format<double>::to_bits(a[k * panel_width + r]) << 1;
+    }
+    for (Index r = 0; r < panel_width; ++r) {
+      if (nonzero[r] != 0) met |= std::uint64_t{1} << (c * panel_width + r);
+    }
+  }
+  return asked & ~met;
+}
+
 }  // namespace heddle::impl::interpose

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -303,24 +304,30 @@ template <Scalar T> class PlacedProduct {
   void finish(Index i, Index j, PlacedTile* tiles) const {
     const Index first = i * panel_width;
     const Index rows = std::min(panel_width, product_.m - first);
-    const bool small = sizeof(Real<T>) == 8 && may_be_small(i, j);
     const bool special = (left_.special[i] | right_.special[j]) != 0;
     PlacedTile before;
     for (Index plane = 0; plane < parts<T>; ++plane) {
-      if (small) before = tiles[plane];
+      before = tiles[plane];
       const PlacedRounding rounding{place_.begin, place_.error, left_.exponents + first,
                                     right_.exponents + j * panel_width, sizeof(Real<T>) == 4};
       std::uint64_t zeros = 0;
       std::uint64_t open = ~round_tile(rounding, columns_of(j), tiles[plane], zeros);
+      const std::uint64_t empty =
+          (open & zeros) != 0 ? disjoint(left_.panel(i), right_.panel(j, plane), product_.k * parts<T>, open & zeros)
+                              : 0;
       for (; open != 0; open &= open - 1) {
         const Index e = std::countr_zero(open);
         const Index r = e % panel_width;
         const Index c = e / panel_width;
         if (r >= rows || c >= columns_of(j)) continue;
-        if (small && is_small(i, r, j, c, before, tiles[plane].high[c][r])) continue;
+        double& value = tiles[plane].high[c][r];
+        if ((empty >> e & 1U) != 0) {
+          value = 0.0;
+          continue;
+        }
+        if (is_extreme(i, r, j, c, before, value)) continue;
         const bool lossless = (left_.multiples[i] >> r & right_.multiples[j] >> c & 1U) != 0;
-        tiles[plane].high[c][r] =
-            lossless && (zeros >> e & 1U) != 0 ? 0.0 : static_cast<double>(exactly(i, r, j, c, plane));
+        value = lossless && (zeros >> e & 1U) != 0 ? 0.0 : static_cast<double>(exactly(i, r, j, c, plane));
       }
     }
     for (Index c = 0; c < columns_of(j); ++c) {
@@ -337,27 +344,30 @@ template <Scalar T> class PlacedProduct {
       }
     }
   }
-  // Whether sums may be below the normal numbers.
-  [[nodiscard]] bool may_be_small(Index i, Index j) const {
-    std::int64_t most_a = 0;
-    std::int64_t most_b = 0;
-    for (Index v = 0; v < panel_width; ++v) {
-      most_a = std::max(most_a, left_.exponents[i * panel_width + v]);
-      most_b = std::max(most_b, right_.exponents[j * panel_width + v]);
-    }
-    return most_a + most_b > 1000;
-  }
-  // An element that is below the normal numbers, if that is known, from a tile that is not rounded.
-  [[nodiscard]] bool is_small(Index i, Index r, Index j, Index c, const PlacedTile& before, double& result) const {
+  // An element that overflows or is below the normal numbers, if that is known, from a tile that is not rounded.
+  [[nodiscard]] bool is_extreme(Index i, Index r, Index j, Index c, const PlacedTile& before, double& result) const {
+    constexpr bool of_doubles = sizeof(Real<T>) == 8;
+    constexpr int overflow = of_doubles ? 1024 : 128;
+    constexpr int nothing = of_doubles ? -1077 : -152;
     exact::impl::Threefold sum;
     sum.sum = before.high[c][r] - place_.begin;
     sum.lost = before.low[c][r];
+    const double value = sum.sum + sum.lost;
+    if (!(std::abs(value) > 2.0 * place_.error)) return false;
     const auto scale = left_.exponents[i * panel_width + r] + right_.exponents[j * panel_width + c];
-    const double about = std::abs(sum.sum + sum.lost);
-    if (about == 0.0 || std::ilogb(about) - scale >= -1022) return false;
-    // Beyond that all are zeros.
-    constexpr std::int64_t most = 2000;
-    return rounds_to_denormal(sum, 1, place_.error, static_cast<int>(std::min(scale, most)), result);
+    // 2^(exponent - 1) <= |value| 2^-scale < 2^(exponent + 2), whatever was rounded.
+    const auto field = static_cast<std::int64_t>(Format<double>::to_bits(std::abs(value)) >> Format<double>::fraction);
+    const std::int64_t exponent = field - 1023 - scale;
+    if (exponent - 1 >= overflow) {
+      result = std::copysign(std::numeric_limits<double>::infinity(), value);
+      return true;
+    }
+    if (exponent + 1 <= nothing) {
+      result = std::copysign(0.0, value);
+      return true;
+    }
+    if (!of_doubles || exponent >= -1022) return false;
+    return rounds_to_denormal(sum, 1, place_.error, static_cast<int>(scale), result);
   }
   // A sum of what is not finite, in a fixed order.
   [[nodiscard]] T summed_plainly(Index row, Index column) const {
