@@ -1,27 +1,36 @@
 // libheddle_blas.so beside another BLAS (libopenblas.so.0, or what HEDDLE_PEER_BLAS names), in turn, by Fortran's
-// names.
+// names. `perf_blas --benchmark_filter=blas/cells` lists where it is slowest beside the other over all routines, shapes
+// and kinds of values; HEDDLE_CELLS names the cells to take, by their beginnings with blanks between.
+#include "blas_cells.hpp"
 #include "support/measure.hpp"
 
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace heddle::perf {
 namespace {
 
+const Libraries& libraries() {
+  static const char* const named = std::getenv("HEDDLE_PEER_BLAS");
+  static const Libraries the{dlopen(HEDDLE_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL),
+                             dlopen(named != nullptr ? named : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL)};
+  return the;
+}
+
 template <class Function> struct Both {
   Function* ours = nullptr;
   Function* others = nullptr;
 
   Both(benchmark::State& state, const char* name) {
-    static void* const mine = dlopen(HEDDLE_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    const char* const named = std::getenv("HEDDLE_PEER_BLAS");
-    static void* const peer = dlopen(named != nullptr ? named : "libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    const auto& [mine, peer] = libraries();
     if (mine != nullptr) ours = reinterpret_cast<Function*>(dlsym(mine, name));
     if (peer != nullptr) others = reinterpret_cast<Function*>(dlsym(peer, name));
     if (!*this) fail(state, "one of the two libraries, or the routine in it, is missing");
@@ -117,6 +126,46 @@ void gesv(benchmark::State& state) {
   compare_calls(state, 2.0 / 3.0 * n * n * n, by(dgesv.ours), by(dgesv.others));
 }
 
+// All cells once; counters: how many there are, how many take more than 15 times as long, and the largest ratio. The
+// slowest ones are listed.
+void cells(benchmark::State& state) {
+  if (libraries().ours == nullptr || libraries().others == nullptr) {
+    fail(state, "one of the two libraries is missing");
+    return;
+  }
+  struct Timed {
+    double ratio;
+    double seconds;
+    std::string name;
+  };
+  std::vector<Timed> all;
+  std::vector<std::string> wanted;
+  if (is_dry_run()) {
+    wanted = {"ddot/16/", "zgemmN/300x300x3/nan"};
+  } else if (const char* const named = std::getenv("HEDDLE_CELLS")) {
+    std::istringstream names(named);
+    for (std::string name; names >> name;) wanted.push_back(name);
+  }
+  for (auto _ : state) {
+    for_each_cell(libraries(), wanted, [&](const Cell& cell) {
+      double seconds = 0.0;
+      const double ratio = ratio_of(cell, seconds);
+      all.push_back({ratio, seconds, cell.name});
+    });
+  }
+  std::sort(all.begin(), all.end(), [](const Timed& a, const Timed& b) { return a.ratio > b.ratio; });
+  constexpr std::size_t shown = 40;
+  constexpr double goal = 15.0;
+  for (std::size_t k = 0; k < std::min(shown, all.size()); ++k) {
+    std::fprintf(stderr, "%8.1f times, %10.2f us  %s\n", all[k].ratio, 1e6 * all[k].seconds, all[k].name.c_str());
+  }
+  state.counters["cells"] = static_cast<double>(all.size());
+  state.counters["above_15"] =
+      static_cast<double>(std::count_if(all.begin(), all.end(), [](const Timed& one) { return one.ratio > goal; }));
+  if (!all.empty()) state.counters["worst"] = all.front().ratio;
+}
+
+BENCHMARK(cells)->Name("blas/cells")->Iterations(1);
 BENCHMARK(gemm)->Name("blas/dgemm")->ArgName("n")->RangeMultiplier(4)->Range(1, 4096)->Iterations(5)->UseManualTime();
 BENCHMARK(dot)
     ->Name("blas/ddot")

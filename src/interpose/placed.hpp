@@ -34,6 +34,18 @@ unsigned quantise_panel(double* panel, Index count, const int (&scales)[panel_wi
 [[nodiscard]] bool panels_overlap(const float* a, const float* b, Index inner, const float (&least_a)[panel_width],
                                   const float (&least_b)[panel_width]);
 
+/// What a tile's elements tell of how far the norms of their vectors are from what their products sum to: all of it as
+/// probe_element() finds it from the sums of products of leading bits.
+struct TileSpread {
+  double square = 0.0;          ///< The largest |a|^2 |b|^2 `unit` / sum^2 of the elements that have a sum.
+  std::uint64_t undecided = 0;  ///< Bit j * panel_width + i: whether a's vector i and b's j have none.
+};
+/// Adds up leading bits of the vectors of two panels, `inner` at most most_exact_inner; squares are those of the
+/// vectors' norms.
+inline constexpr Index most_exact_inner = 1024;
+void add_tile_spread(const float* a, const float* b, Index inner, const double (&squares_a)[panel_width],
+                     const double (&squares_b)[panel_width], double unit, TileSpread& spread);
+
 /// Sums of a tile: of the vectors b from `first` on with all vectors of a. High parts begin at their place, a power of
 /// two times 1.5.
 struct PlacedTile {

@@ -1,141 +1,32 @@
 #include "interpose/placed_product.hpp"
 
 #include "core/instantiate.hpp"
-#include "gemm/emulation/emulated.hpp"
-#include "gemm/emulation/planes.hpp"
+#include "exact/inner.hpp"
 #include "interpose/nearest.hpp"
-#include "interpose/placed.hpp"
+#include "interpose/placed_look.hpp"
+#include "interpose/placed_panels.hpp"
+#include "interpose/sums.hpp"
 #include "interpose/threads.hpp"
 
 #include <atomic>
 #include <bit>
+#include <limits>
 #include <memory>
+#include <optional>
 
 namespace heddle::impl::interpose {
 namespace {
 
-// Numbers that are not set to zero first, kept from call to call where they are few.
-class Memory {
- public:
-  double* take(std::size_t numbers) {
-    if (numbers > size_) {
-      all_ = std::make_unique_for_overwrite<double[]>(numbers + alignment);
-      size_ = numbers;
-    }
-    const auto address = reinterpret_cast<std::uintptr_t>(all_.get());
-    return all_.get() + (alignment - address / sizeof(double) % alignment) % alignment;
-  }
-  void give_back() {
-    if (size_ <= kept) return;
-    all_.reset();
-    size_ = 0;
-  }
-
- private:
-  static constexpr std::size_t alignment = 8;
-  static constexpr std::size_t kept = std::size_t{1} << 22;
-  std::unique_ptr<double[]> all_;
-  std::size_t size_ = 0;
-};
-Memory& memory() {
-  thread_local Memory the;
+PanelMemory& memory() {
+  thread_local PanelMemory the;
   return the;
 }
 
-// What products of an inner dimension have in common.
-struct Place {
-  Index inner = -1;
-  bool possible = false;
-  double square_of_reach = 0.0;
-  double begin = 0.0;
-  double error = 0.0;
-  double unit = 1.0;  // Sums of products of its multiples lose nothing.
-
-  template <Scalar T> void prepare(Index wanted) {
-    inner = wanted;
-    const ResidueSystem& system = residue_system(field_of<T>, emulation_moduli<T>(inner));
-    // Leading bits' sums in floats are off by less than what `usual` leaves, and integers have 63 bits.
-    constexpr Index most_inner = 16384;
-    possible = inner <= most_inner && system.log2_product < 126.0;
-    if (!possible) return;
-    square_of_reach = square_of_reach_for(system, inner);
-    // Sums, and all sums on the way, are below P / 2, up to roundings that `reach` has room for: from 1.5 2^e with
-    // 2^e >= P on they stay between 2^e and 2^(e + 1), and each product loses at most 2^(e - 53) to the next double.
-    const int e = static_cast<int>(std::ceil(system.log2_product + 0x1p-30));
-    begin = std::ldexp(1.5, e);
-    unit = std::ldexp(1.0, std::max(0, (e - 51) / 2));
-    const auto terms = static_cast<double>(inner * parts<T>);
-    // What is lost is a sum of integers, which is exact below 2^53. Else each loss is rounded at most by 2^(e - 106),
-    // and as often as that each sum of them by terms times as much.
-    const bool exact = std::ldexp(terms, e - 53) <= 0x1p53;
-    error = exact ? 0.0 : std::ldexp(1.01 * terms * (terms + 1.0), e - 106);
-  }
-};
 // Of the last inner dimension that was asked for.
 template <Scalar T> const Place& place_for(Index inner) {
   thread_local Place last;
   if (last.inner != inner) last.prepare<T>(inner);
   return last;
-}
-
-// Vectors of one factor in panels.
-template <Scalar T> struct Panels {
-  Index vectors = 0;
-  Index inner = 0;
-  Index planes = 1;  // Of numbers for each panel: two for columns of complex numbers.
-  double* numbers = nullptr;
-  float* leading = nullptr;
-  std::int64_t* exponents = nullptr;
-  float* least = nullptr;
-  std::uint64_t* multiples = nullptr;  // Of each panel, of which vectors all integers are multiples of Place::unit.
-
-  [[nodiscard]] Index count() const { return (vectors + panel_width - 1) / panel_width; }
-  [[nodiscard]] Index size() const { return inner * parts<T> * panel_width; }
-  [[nodiscard]] double* panel(Index p, Index plane = 0) const { return numbers + (p * planes + plane) * size(); }
-  [[nodiscard]] float* leading_of(Index p) const { return leading + p * inner * panel_width; }
-  // Of doubles in all.
-  [[nodiscard]] std::size_t needed() const {
-    return static_cast<std::size_t>(count() * (planes * size() + inner * panel_width / 2 + 3 * panel_width));
-  }
-  double* place_at(double* begin) {
-    numbers = begin;
-    begin += count() * planes * size();
-    exponents = reinterpret_cast<std::int64_t*>(begin);
-    begin += count() * panel_width;
-    leading = reinterpret_cast<float*>(begin);
-    begin += count() * inner * panel_width / 2;
-    least = reinterpret_cast<float*>(begin);
-    begin += count() * panel_width;
-    multiples = reinterpret_cast<std::uint64_t*>(begin);
-    return begin + count() * panel_width;
-  }
-};
-
-// Element (k, v) of a panel from x[k * element + v * vector].
-template <Scalar T>
-void gather(const T* x, Index vector, Index element, bool conjugated, Index there, Index inner, double* panel) {
-  const auto put = [&](Index k, Index v) {
-    const T& value = x[k * element + v * vector];
-    panel[k * panel_width + v] = real_of<double>(value);
-    if constexpr (is_complex<T>) {
-      const auto imaginary = static_cast<double>(value.imag());
-      panel[(inner + k) * panel_width + v] = conjugated ? -imaginary : imaginary;
-    }
-  };
-  if (there < panel_width) std::fill_n(panel, inner * parts<T> * panel_width, 0.0);
-  if (vector == 1 && there == panel_width) {
-    for (Index k = 0; k < inner; ++k) {
-      for (Index v = 0; v < panel_width; ++v) put(k, v);
-    }
-    return;
-  }
-  constexpr Index run = 64;
-  for (Index first = 0; first < inner; first += run) {
-    const Index end = std::min(inner, first + run);
-    for (Index v = 0; v < there; ++v) {
-      for (Index k = first; k < end; ++k) put(k, v);
-    }
-  }
 }
 
 template <Scalar T> class PlacedProduct {
@@ -150,22 +41,21 @@ template <Scalar T> class PlacedProduct {
   }
 
   bool run() {
-    std::atomic<bool> possible{true};
-    in_parts(left_.count() + right_.count(), threads_, [&](Index begin, Index end) {
-      for (Index p = begin; p < end && possible; ++p) {
-        const bool done = p < left_.count() ? take(left_, true, p) : take(right_, false, p - left_.count());
-        if (!done) possible = false;
+    if (!take_all()) return false;
+    if (product_.look && !overlap()) {
+      const std::optional<int> moduli =
+          moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
+      if (!moduli) return false;
+      if (*moduli == 0) {
+        if (product_.fallback != Fallback::exact) return false;
+        by_exact_sums();
+        return true;
       }
-    });
-    if (possible && product_.look) {
-      in_blocks([&](Index i, Index j) {
-        if (possible &&
-            !panels_overlap(left_.leading_of(i), right_.leading_of(j), product_.k, least(left_, i), least(right_, j))) {
-          possible = false;
-        }
-      });
+      if (*moduli != emulation_moduli<T>(product_.k)) {
+        place_.template prepare<T>(product_.k, *moduli);
+        if (!take_all()) return false;
+      }
     }
-    if (!possible) return false;
     if (product_.k * parts<T> <= depth) {
       in_blocks([&](Index i, Index j) {
         PlacedTile tiles[parts<T>];
@@ -184,10 +74,32 @@ template <Scalar T> class PlacedProduct {
   static constexpr Index high = 8;     // Panels of a block that stays in a cache.
   static constexpr Index wide = 16;
 
+  // Factors as integers; false where there are none for a vector.
+  [[nodiscard]] bool take_all() const {
+    std::atomic<bool> possible{true};
+    in_parts(left_.count() + right_.count(), threads_, [&](Index begin, Index end) {
+      for (Index p = begin; p < end && possible; ++p) {
+        const bool done = p < left_.count() ? take(left_, true, p) : take(right_, false, p - left_.count());
+        if (!done) possible = false;
+      }
+    });
+    return possible;
+  }
+  // Whether the usual number of moduli is enough.
+  [[nodiscard]] bool overlap() const {
+    std::atomic<bool> enough{true};
+    in_blocks([&](Index i, Index j) {
+      if (enough &&
+          !panels_overlap(left_.leading_of(i), right_.leading_of(j), product_.k, least(left_, i), least(right_, j))) {
+        enough = false;
+      }
+    });
+    return enough;
+  }
   static Floats least(const Panels<T>& panels, Index p) {
     return *reinterpret_cast<const float(*)[panel_width]>(panels.least + p * panel_width);
   }
-  bool take(const Panels<T>& panels, bool left, Index p) const {
+  double* gather_panel(const Panels<T>& panels, bool left, Index p) const {
     const Operation op = left ? product_.op_a : product_.op_b;
     const T* const data = left ? product_.A : product_.B;
     const Index leading = left ? product_.leading_a : product_.leading_b;
@@ -197,8 +109,18 @@ template <Scalar T> class PlacedProduct {
     double* const panel = panels.panel(p);
     gather(data + first * vector, vector, by_rows ? leading : 1, op == Operation::conjugate_transpose,
            std::min(panel_width, panels.vectors - first), panels.inner, panel);
+    return panel;
+  }
+  bool take(const Panels<T>& panels, bool left, Index p) const {
+    const Index first = p * panel_width;
+    double* const panel = gather_panel(panels, left, p);
     PanelMeasures measures;
-    if (!measure_panel(panel, panels.inner, parts<T>, panels.leading_of(p), measures)) return false;
+    Raised raised;
+    if (!measure_panel(panel, panels.inner, parts<T>, panels.leading_of(p), measures)) {
+      raised.prepare(panel, panels.inner * parts<T>);
+      if (!measure_panel(panel, panels.inner, parts<T>, panels.leading_of(p), measures)) return false;
+    }
+    panels.special[p] = raised.special;
     int scales[panel_width];
     // The norm in units of leading bits, over the root of what is below usual_spread for sure.
     constexpr double usual = 1.9966;
@@ -207,7 +129,9 @@ template <Scalar T> class PlacedProduct {
     static_assert(norm_bits == 14);
     for (Index v = 0; v < panel_width; ++v) {
       scales[v] = scale_of(measures.squares[v], measures.largest_exponents[v], place_.square_of_reach);
-      panels.exponents[first + v] = scales[v];
+      panels.exponents[first + v] = scales[v] + raised.by[v];
+      panels.squares[first + v] = measures.squares[v];
+      panels.largest[first + v] = measures.largest_exponents[v] - raised.by[v];
       panels.least[first + v] = static_cast<float>(std::sqrt(static_cast<double>(measures.squares[v])) * unit);
     }
     panels.multiples[p] = quantise_panel(panel, panels.inner * parts<T>, scales, place_.unit);
@@ -270,6 +194,107 @@ template <Scalar T> class PlacedProduct {
       }
     });
   }
+  // Exact sums of the factors as they are, rounded once.
+  void by_exact_sums() const {
+    in_parts(left_.count() + right_.count(), threads_, [&](Index begin, Index end) {
+      for (Index p = begin; p < end; ++p) {
+        if (p < left_.count()) {
+          gather_panel(left_, true, p);
+        } else {
+          gather_panel(right_, false, p - left_.count());
+          if (right_.planes == 2) turn(right_, p - left_.count());
+        }
+      }
+    });
+    const Index inner = product_.k * parts<T>;
+    in_tiles([&](Index begin_i, Index end_i, Index begin_j, Index end_j) {
+      const auto work = std::make_unique<ExactTile>(inner);
+      for (Index j = begin_j; j < end_j; ++j) {
+        for (Index i = begin_i; i < end_i; ++i) exact_tile(i, j, *work);
+      }
+    });
+  }
+  struct ExactTile {
+    RowSums sums[parts<T>];
+    double result[parts<T>][RowSums::rows];
+    bool known[parts<T>][RowSums::rows];
+    std::vector<double> a;
+    std::vector<double> b;
+    explicit ExactTile(Index inner) : ExactTile(inner, std::make_index_sequence<parts<T>>()) {}
+
+   private:
+    template <std::size_t... part>
+    ExactTile(Index inner, std::index_sequence<part...>)
+        : sums{RowSums((static_cast<void>(part), panel_width * panel_width))...},
+          a(static_cast<std::size_t>(inner)),
+          b(static_cast<std::size_t>(inner)) {}
+  };
+  void exact_tile(Index i, Index j, ExactTile& work) const {
+    using R = Real<T>;
+    const Index inner = product_.k * parts<T>;
+    const Index columns = columns_of(j);
+    const double underflow = sizeof(R) == 4 ? 0.0 : exact::Compensated::underflow(inner);
+    for (Index plane = 0; plane < parts<T>; ++plane) {
+      add_compensated(left_.panel(i), right_.panel(j, plane), inner, columns, work.sums[plane]);
+      round_rows(work.sums[plane], columns * panel_width, underflow, sizeof(R) == 4, work.result[plane],
+                 work.known[plane]);
+    }
+    const bool plain = product_.alpha == T{1} && product_.beta == T{0};
+    const Index first = i * panel_width;
+    const Index rows = std::min(panel_width, product_.m - first);
+    for (Index c = 0; c < columns; ++c) {
+      T* const target = product_.C + first + (j * panel_width + c) * product_.leading_c;
+      for (Index r = 0; r < rows; ++r) {
+        const Index e = c * panel_width + r;
+        if (!plain) {
+          target[r] = updated(i, r, j, c, work, target[r]);
+          continue;
+        }
+        R value[parts<T>];
+        for (Index plane = 0; plane < parts<T>; ++plane) {
+          value[plane] =
+              work.known[plane][e] ? static_cast<R>(work.result[plane][e]) : settled_element(i, r, j, c, plane, work);
+        }
+        if constexpr (is_complex<T>) {
+          target[r] = T(value[0], value[1]);
+        } else {
+          target[r] = value[0];
+        }
+      }
+    }
+  }
+  [[nodiscard]] Real<T> settled_element(Index i, Index r, Index j, Index c, Index plane, ExactTile& work) const {
+    const Index inner = product_.k * parts<T>;
+    for (Index k = 0; k < inner; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      work.a[at] = left_.panel(i)[k * panel_width + r];
+      work.b[at] = right_.panel(j, plane)[k * panel_width + c];
+    }
+    return settled_sum<Real<T>>(inner, inner, [&](Index, Index) { return Factors{work.a.data(), work.b.data()}; });
+  }
+  // alpha S + beta c, rounded once.
+  [[nodiscard]] T updated(Index i, Index r, Index j, Index c, const ExactTile& work, const T& before) const {
+    namespace sums = exact::impl;
+    const sums::Update<T> update{product_.alpha, product_.beta};
+    sums::InnerSum<T> sum;
+    sums::ExactSum<T> exactly;
+    const Index e = c * panel_width + r;
+    for (Index plane = 0; plane < parts<T>; ++plane) {
+      sum.part[plane].sum = work.sums[plane].sum[e];
+      sum.part[plane].lost = work.sums[plane].lost[e];
+      sum.part[plane].size = work.sums[plane].size[e];
+    }
+    T result;
+    if (update.rounds_to(sum, product_.k, before, result)) return result;
+    sums_in_integers.fetch_add(1, std::memory_order_relaxed);
+    for (Index plane = 0; plane < parts<T>; ++plane) {
+      for (Index k = 0; k < product_.k * parts<T>; ++k) {
+        exactly.part[plane].add_product(left_.panel(i)[k * panel_width + r],
+                                        right_.panel(j, plane)[k * panel_width + c]);
+      }
+    }
+    return update.exactly(exactly, before);
+  }
   [[nodiscard]] Index columns_of(Index j) const { return std::min(panel_width, product_.n - j * panel_width); }
   void add(Index i, Index j, Index plane, Index k, PlacedTile& tile) const {
     const Index count = std::min(depth, product_.k * parts<T> - k);
@@ -279,33 +304,85 @@ template <Scalar T> class PlacedProduct {
   void finish(Index i, Index j, PlacedTile* tiles) const {
     const Index first = i * panel_width;
     const Index rows = std::min(panel_width, product_.m - first);
+    const bool special = (left_.special[i] | right_.special[j]) != 0;
+    PlacedTile before;
     for (Index plane = 0; plane < parts<T>; ++plane) {
+      before = tiles[plane];
       const PlacedRounding rounding{place_.begin, place_.error, left_.exponents + first,
                                     right_.exponents + j * panel_width, sizeof(Real<T>) == 4};
       std::uint64_t zeros = 0;
       std::uint64_t open = ~round_tile(rounding, columns_of(j), tiles[plane], zeros);
+      const std::uint64_t empty =
+          (open & zeros) != 0 ? disjoint(left_.panel(i), right_.panel(j, plane), product_.k * parts<T>, open & zeros)
+                              : 0;
       for (; open != 0; open &= open - 1) {
         const Index e = std::countr_zero(open);
         const Index r = e % panel_width;
         const Index c = e / panel_width;
         if (r >= rows || c >= columns_of(j)) continue;
+        double& value = tiles[plane].high[c][r];
+        if ((empty >> e & 1U) != 0) {
+          value = 0.0;
+          continue;
+        }
+        if (is_extreme(i, r, j, c, before, value)) continue;
         const bool lossless = (left_.multiples[i] >> r & right_.multiples[j] >> c & 1U) != 0;
-        tiles[plane].high[c][r] =
-            lossless && (zeros >> e & 1U) != 0 ? 0.0 : static_cast<double>(exactly(i, r, j, c, plane));
+        value = lossless && (zeros >> e & 1U) != 0 ? 0.0 : static_cast<double>(exactly(i, r, j, c, plane));
       }
     }
     for (Index c = 0; c < columns_of(j); ++c) {
       T* const target = product_.C + first + (j * panel_width + c) * product_.leading_c;
-      if (product_.alpha == T{1} && product_.beta == T{0}) {
+      if (product_.alpha == T{1} && product_.beta == T{0} && !special) {
         for (Index r = 0; r < rows; ++r) target[r] = together(tiles, r, c);
         continue;
       }
       for (Index r = 0; r < rows; ++r) {
-        const T product = together(tiles, r, c);
+        const bool plainly = special && ((left_.special[i] >> r | right_.special[j] >> c) & 1U) != 0;
+        const T product = plainly ? summed_plainly(first + r, j * panel_width + c) : together(tiles, r, c);
         const T scaled = product_.alpha == T{1} ? product : multiply_add(product_.alpha, product, T{0});
         target[r] = product_.beta == T{0} ? scaled : multiply_add(product_.beta, target[r], scaled);
       }
     }
+  }
+  // An element that overflows or is below the normal numbers, if that is known, from a tile that is not rounded.
+  [[nodiscard]] bool is_extreme(Index i, Index r, Index j, Index c, const PlacedTile& before, double& result) const {
+    constexpr bool of_doubles = sizeof(Real<T>) == 8;
+    constexpr int overflow = of_doubles ? 1024 : 128;
+    constexpr int nothing = of_doubles ? -1077 : -152;
+    exact::impl::Threefold sum;
+    sum.sum = before.high[c][r] - place_.begin;
+    sum.lost = before.low[c][r];
+    const double value = sum.sum + sum.lost;
+    if (!(std::abs(value) > 2.0 * place_.error)) return false;
+    const auto scale = left_.exponents[i * panel_width + r] + right_.exponents[j * panel_width + c];
+    // 2^(exponent - 1) <= |value| 2^-scale < 2^(exponent + 2), whatever was rounded.
+    const auto field = static_cast<std::int64_t>(Format<double>::to_bits(std::abs(value)) >> Format<double>::fraction);
+    const std::int64_t exponent = field - 1023 - scale;
+    if (exponent - 1 >= overflow) {
+      result = std::copysign(std::numeric_limits<double>::infinity(), value);
+      return true;
+    }
+    if (exponent + 1 <= nothing) {
+      result = std::copysign(0.0, value);
+      return true;
+    }
+    if (!of_doubles || exponent >= -1022) return false;
+    return rounds_to_denormal(sum, 1, place_.error, static_cast<int>(scale), result);
+  }
+  // A sum of what is not finite, in a fixed order.
+  [[nodiscard]] T summed_plainly(Index row, Index column) const {
+    const bool a_by_rows = product_.op_a == Operation::none;
+    const bool b_by_rows = product_.op_b != Operation::none;
+    const T* const a = product_.A + row * (a_by_rows ? 1 : product_.leading_a);
+    const T* const b = product_.B + column * (b_by_rows ? 1 : product_.leading_b);
+    const Index step_a = a_by_rows ? product_.leading_a : 1;
+    const Index step_b = b_by_rows ? product_.leading_b : 1;
+    const auto taken = [](Operation op, const T& x) { return op == Operation::conjugate_transpose ? conjugate(x) : x; };
+    T sum{0};
+    for (Index k = 0; k < product_.k; ++k) {
+      sum = multiply_add(taken(product_.op_a, a[k * step_a]), taken(product_.op_b, b[k * step_b]), sum);
+    }
+    return sum;
   }
   // An element of a tile that was rounded.
   static T together(const PlacedTile* tiles, Index r, Index c) {
@@ -320,18 +397,26 @@ template <Scalar T> class PlacedProduct {
   [[nodiscard]] Real<T> exactly(Index i, Index r, Index j, Index c, Index plane) const {
     const double* const a = left_.panel(i) + r;
     const double* const b = right_.panel(j, plane) + c;
+    const auto exponent =
+        static_cast<int>(left_.exponents[i * panel_width + r] + right_.exponents[j * panel_width + c]);
+    if (!place_.narrow) {
+      Integer256 sum;
+      for (Index k = 0; k < product_.k * parts<T>; ++k) {
+        sum +=
+            Integer256(static_cast<Int128>(a[k * panel_width])) * Integer256(static_cast<Int128>(b[k * panel_width]));
+      }
+      return nearest_to<Real<T>>(sum, -exponent);
+    }
     Int128 sum = 0;
     for (Index k = 0; k < product_.k * parts<T>; ++k) {
       sum += Int128{static_cast<std::int64_t>(a[k * panel_width])} * static_cast<std::int64_t>(b[k * panel_width]);
     }
-    const auto exponent =
-        static_cast<int>(left_.exponents[i * panel_width + r] + right_.exponents[j * panel_width + c]);
     return nearest_to<Real<T>>(sum, -exponent);
   }
 
   const Product<T>& product_;
   int threads_;
-  const Place& place_;
+  Place place_;
   Panels<T> left_;
   Panels<T> right_;
 };

@@ -260,6 +260,32 @@ HEDDLE_FMA bool panels_overlap(const float* a, const float* b, Index inner, cons
   return false;
 }
 
+HEDDLE_FMA void add_tile_spread(const float* a, const float* b, Index inner, const double (&squares_a)[panel_width],
+                                const double (&squares_b)[panel_width], double unit, TileSpread& spread) {
+  const __m256d units = _mm256_set1_pd(unit);
+  const __m256d nothing = _mm256_setzero_pd();
+  __m256d most = _mm256_set1_pd(spread.square);
+  spread.undecided = 0;
+  for (int c = 0; c < panel_width; ++c) {
+    // Sums of integers below 2^24.
+    __m256 sum = _mm256_setzero_ps();
+    for (Index k = 0; k < inner; ++k) {
+      sum = _mm256_fmadd_ps(_mm256_loadu_ps(a + k * panel_width), _mm256_broadcast_ss(b + k * panel_width + c), sum);
+    }
+    const __m256d of_column = _mm256_set1_pd(squares_b[c]);
+    for (int h = 0; h < 2; ++h) {
+      const __m256d own = _mm256_cvtps_pd(h == 0 ? _mm256_castps256_ps128(sum) : _mm256_extractf128_ps(sum, 1));
+      const __m256d squares = _mm256_mul_pd(_mm256_loadu_pd(squares_a + 4 * h), of_column);
+      const __m256d empty = _mm256_cmp_pd(own, nothing, _CMP_EQ_OQ);
+      const __m256d open = _mm256_and_pd(empty, _mm256_cmp_pd(squares, nothing, _CMP_NEQ_OQ));
+      const __m256d ratio = _mm256_div_pd(_mm256_mul_pd(squares, units), _mm256_mul_pd(own, own));
+      most = _mm256_max_pd(most, _mm256_andnot_pd(empty, ratio));
+      spread.undecided |= static_cast<std::uint64_t>(_mm256_movemask_pd(open)) << (panel_width * c + 4 * h);
+    }
+  }
+  spread.square = largest_of(most);
+}
+
 void add_products(const double* a, const double* b, Index count, Index columns, double place, PlacedTile& tile) {
   if (has_wide_vectors()) {
     add_products_wide(a, b, count, columns, place, tile);
@@ -323,6 +349,8 @@ unsigned quantise_panel(double*, Index, const int (&)[panel_width], double) {
 bool panels_overlap(const float*, const float*, Index, const float (&)[panel_width], const float (&)[panel_width]) {
   return false;
 }
+void add_tile_spread(const float*, const float*, Index, const double (&)[panel_width], const double (&)[panel_width],
+                     double, TileSpread&) {}
 void add_products(const double*, const double*, Index, Index, double, PlacedTile&) {}
 std::uint64_t round_tile(const PlacedRounding&, Index, PlacedTile&, std::uint64_t&) {
   return 0;

@@ -6,9 +6,49 @@
 #include "interpose/sums.hpp"
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace heddle::impl::interpose {
+
+/// LaneSums in three doubles' precision, all together; those below the range in which products are exact are scaled.
+template <RealScalar T> class SettledLanes {
+ public:
+  SettledLanes(const LaneSums& sums, Index wanted, unsigned open) : count_(sums.count) {
+    constexpr int up = 600;
+    double most = 0.0;
+    for (Index l = 0; l < wanted; ++l) {
+      if ((open >> l & 1U) == 0) continue;
+      most = std::max(
+          {most, std::abs(sums.start[l]), static_cast<double>(sums.count) * sums.largest_factor * sums.largest[l]});
+    }
+    if (sizeof(T) == 8 && most < 0x1p-500 && sums.largest_factor < 0x1p400) scale_ = up;
+    double start[LaneSums::lanes] = {};
+    for (Index l = 0; l < wanted; ++l) start[l] = std::ldexp(sums.start[l], scale_);
+    if (scale_ == 0) {
+      reduce_threefold(sums.vectors, sums.stride, sums.factors, sums.count, start, lanes_);
+      return;
+    }
+    std::vector<double> factors(sums.factors, sums.factors + sums.count);
+    for (double& factor : factors) factor *= std::ldexp(1.0, scale_);
+    reduce_threefold(sums.vectors, sums.stride, factors.data(), sums.count, start, lanes_);
+  }
+  /// Whether lane l's number is known, which is `value`.
+  [[nodiscard]] bool tells(Index l, T& value) const {
+    if (lanes_.special[l] != 0.0) {
+      value = static_cast<T>(lanes_.special[l]);
+      return true;
+    }
+    return lanes_.largest[l] < 0x1p1000 &&
+           settles(ThreefoldSum{lanes_.sum[l], lanes_.smallest[l]}, count_ + 1, scale_, value);
+  }
+
+ private:
+  static_assert(LaneSums::lanes == threefold_lanes);
+  Index count_;
+  int scale_ = 0;
+  ThreefoldLanes lanes_;
+};
 
 /// LaneSums of numbers of T, of which the first `wanted` are set.
 template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double* result) {
@@ -23,20 +63,29 @@ template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double*
     const Quiet quiet;
     known = reduce_lanes(sums, result);
   }
+  const unsigned open = ~known & ((1U << wanted) - 1U);
+  if (open == 0) return;
+  std::optional<SettledLanes<T>> settled;
+  {
+    const Quiet quiet;
+    settled.emplace(sums, wanted, open);
+  }
   for (Index l = 0; l < wanted; ++l) {
-    if ((known >> l & 1U) != 0) continue;
-    // As of right sides that begin with zeros: +0 less zeros is +0. Where a number is no number, nor is the result.
-    const double most = sums.largest[l];
-    const bool zeros =
-        (most == 0.0 && std::isfinite(sums.largest_factor)) || (sums.largest_factor == 0.0 && std::isfinite(most));
-    if (placed && zeros && sums.start[l] == 0.0 && !std::signbit(sums.start[l]) && std::isfinite(result[l])) {
-      result[l] = 0.0;
-      continue;
+    if ((open >> l & 1U) == 0) continue;
+    T value{0};
+    bool told = false;
+    {
+      const Quiet quiet;
+      told = settled->tells(l, value);
     }
-    const auto start = static_cast<T>(sums.start[l]);
-    result[l] = static_cast<double>(inner_product<T>(
-        sums.count, [&](Index k) { return static_cast<T>(sums.vectors[k * sums.stride + l]); },
-        [&](Index k) { return static_cast<T>(sums.factors[k]); }, &start, true));
+    // What may have an exception of its own to raise is summed by the function that knows it.
+    if (!told || !is_finite(value) || is_tiny(value)) {
+      const auto start = static_cast<T>(sums.start[l]);
+      value = inner_product<T>(
+          sums.count, [&](Index k) { return static_cast<T>(sums.vectors[k * sums.stride + l]); },
+          [&](Index k) { return static_cast<T>(sums.factors[k]); }, &start, true);
+    }
+    result[l] = static_cast<double>(value);
   }
 }
 
