@@ -148,7 +148,7 @@ std::optional<int> moduli_wanted(const Product<T>& product, const Panels<T>& lef
     spread.ratio = std::max(spread.ratio, std::ldexp(1.0, excess));
   }
   const EmulationReport report =
-      choose_emulation<T>(product.k, product.m * product.n, spread, {.fallback = product.fallback});
+      choose_emulation<T>(product.k, product.m * product.n, spread, {.fallback = Fallback::exact});
   return report.moduli;
 }
 }  // namespace heddle::impl::interpose

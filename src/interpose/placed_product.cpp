@@ -47,7 +47,6 @@ template <Scalar T> class PlacedProduct {
           moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
       if (!moduli) return false;
       if (*moduli == 0) {
-        if (product_.fallback != Fallback::exact) return false;
         by_exact_sums();
         return true;
       }
