@@ -46,14 +46,15 @@ template <Scalar T> class PlacedProduct {
       const std::optional<int> moduli =
           moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
       if (!moduli) return false;
+      const bool usual = *moduli == emulation_moduli<T>(product_.k);
+      // Of longer sums so many are open that the library's ways are faster.
+      if (!usual && product_.k > longest_widened) return false;
       if (*moduli == 0) {
         if (product_.fallback != Fallback::exact) return false;
         by_exact_sums();
         return true;
       }
-      if (*moduli != emulation_moduli<T>(product_.k)) {
-        // Of longer sums more are open than 8-bit integers take time for.
-        if (product_.k > longest_widened) return false;
+      if (!usual) {
         place_.template prepare<T>(product_.k, *moduli);
         if (!take_all()) return false;
       }
