@@ -46,11 +46,14 @@ template <Scalar T> class PlacedProduct {
       const std::optional<int> moduli =
           moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
       if (!moduli) return false;
+      const bool usual = *moduli == emulation_moduli<T>(product_.k);
+      // Of longer sums so many are open that the library's ways are faster.
+      if (!usual && product_.k > longest_widened) return false;
       if (*moduli == 0) {
         by_exact_sums();
         return true;
       }
-      if (*moduli != emulation_moduli<T>(product_.k)) {
+      if (!usual) {
         place_.template prepare<T>(product_.k, *moduli);
         if (!take_all()) return false;
       }
@@ -69,6 +72,7 @@ template <Scalar T> class PlacedProduct {
 
  private:
   using Floats = const float (&)[panel_width];
+  static constexpr Index longest_widened = 32;
   static constexpr Index depth = 256;  // Of products that are added to a tile at once.
   static constexpr Index high = 8;     // Panels of a block that stays in a cache.
   static constexpr Index wide = 16;
@@ -398,18 +402,23 @@ template <Scalar T> class PlacedProduct {
     const double* const b = right_.panel(j, plane) + c;
     const auto exponent =
         static_cast<int>(left_.exponents[i * panel_width + r] + right_.exponents[j * panel_width + c]);
+    // Of sparse factors most products are zeros.
+    const auto for_each_product = [&](const auto& add) {
+      for (Index k = 0; k < product_.k * parts<T>; ++k) {
+        const double x = a[k * panel_width];
+        const double y = b[k * panel_width];
+        if (x != 0.0 && y != 0.0) add(x, y);
+      }
+    };
     if (!place_.narrow) {
       Integer256 sum;
-      for (Index k = 0; k < product_.k * parts<T>; ++k) {
-        sum +=
-            Integer256(static_cast<Int128>(a[k * panel_width])) * Integer256(static_cast<Int128>(b[k * panel_width]));
-      }
+      for_each_product(
+          [&](double x, double y) { sum += Integer256(static_cast<Int128>(x)) * Integer256(static_cast<Int128>(y)); });
       return nearest_to<Real<T>>(sum, -exponent);
     }
     Int128 sum = 0;
-    for (Index k = 0; k < product_.k * parts<T>; ++k) {
-      sum += Int128{static_cast<std::int64_t>(a[k * panel_width])} * static_cast<std::int64_t>(b[k * panel_width]);
-    }
+    for_each_product(
+        [&](double x, double y) { sum += Int128{static_cast<std::int64_t>(x)} * static_cast<std::int64_t>(y); });
     return nearest_to<Real<T>>(sum, -exponent);
   }
 
