@@ -26,6 +26,7 @@ namespace heddle::hunt {
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_batched_large) OPERATION(eigen_ranks) \
   OPERATION(svd_batched) \
+  OPERATION(tdse_pulses) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
 // clang-format on
 
