@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -26,6 +28,8 @@ class TdseResult(Mapping):
     """The time that was reached, atomic units."""
     propagator: str
     """How steps were taken, in words."""
+    notes: tuple[str, ...] = ()
+    """What may make the results wrong: steps that do not follow a pulse, a grid that does not resolve psi."""
 
     def __getitem__(self, name):
         for full in (name, f"/observables/{name}"):
@@ -65,6 +69,8 @@ class TdseStep:
 
 
 def _toml(value):
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (int, np.integer)):
@@ -87,19 +93,44 @@ def _key(name):
     return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _toml(name)
 
 
+def _set_of_pulse(pulses, name, value):
+    """Sets the key of one pulse by its full name, "pulse.2.amplitude", of the first also "pulse.amplitude"."""
+    if not isinstance(pulses, list):
+        raise TypeError(f"tdse: 'pulse' in the deck is a {type(pulses).__name__} beside {name!r}; expected a list of dicts")
+    found = re.fullmatch(r"pulse\.(?:([0-9]+)\.)?([^.]+)", name)
+    if found is None:
+        raise ValueError(f"tdse: {name!r} in the deck; expected pulse.NUMBER.KEY, as 'pulse.1.amplitude'")
+    number = int(found[1] or 1)
+    if not 1 <= number <= len(pulses) + 1:
+        raise ValueError(f"tdse: {name!r} in the deck, where there are {len(pulses)} pulses before it; expected a number "
+                         f"from 1 to {len(pulses) + 1}")
+    if number > len(pulses):
+        pulses.append({})
+    if found[2] in pulses[number - 1]:
+        raise ValueError(f"tdse: {name!r} is in the deck twice, also as {found[2]!r} of pulse {number}")
+    pulses[number - 1][found[2]] = value
+
+
 def _deck_text(deck):
-    """A dict of tables as TOML; [[pulse]] is a list of dicts, and "table.key" may stand for the key of a table."""
+    """A dict of tables as TOML; [[pulse]] is a list of dicts, and "table.key" may stand for the key of a table, and
+    "pulse.1.key" for that of a pulse."""
     tables = {}
+    of_pulses = {}
     for name, value in deck.items():
-        if isinstance(name, str) and "." in name and not isinstance(value, Mapping):
+        if isinstance(name, str) and name.startswith("pulse.") and not isinstance(value, Mapping):
+            of_pulses[name] = value
+        elif isinstance(name, str) and "." in name and not isinstance(value, Mapping):
             table, _, key = name.partition(".")
             tables.setdefault(table, {})[key] = value
         elif isinstance(value, Mapping):
             tables.setdefault(name, {}).update(value)
         elif isinstance(value, (list, tuple)) and all(isinstance(item, Mapping) for item in value):
-            tables[name] = list(value)
+            tables[name] = [dict(item) for item in value]
         else:
             raise TypeError(f"tdse: {name!r} in the deck is a {type(value).__name__}; expected a table: a dict")
+    # In the order of their numbers, so that each pulse follows the one before it.
+    for name in sorted(of_pulses, key=lambda name: [int(part) for part in name.split(".") if part.isdecimal()]):
+        _set_of_pulse(tables.setdefault("pulse", []), name, of_pulses[name])
     lines = []
     for name, entries in tables.items():
         several = isinstance(entries, list)
@@ -109,6 +140,14 @@ def _deck_text(deck):
     return "\n".join(lines) + "\n"
 
 
+def _setting(key, value):
+    if not isinstance(key, str):
+        raise TypeError(f"tdse: a key of type {type(key).__name__} in settings; expected a text")
+    if re.fullmatch(r"[A-Za-z0-9_.-]+", key) is None:
+        raise ValueError(f"tdse: the key {key!r} in settings; expected table.key")
+    return f"{key}={_toml(value)}"
+
+
 def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=None, tile=0, allow_growth=False):
     """Propagates wave functions as a deck of `heddle tdse` says, on one rank.
 
@@ -116,7 +155,7 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
     ----------
     deck : dict or path
         Tables of keys, as {"grid": {"xmin": -10.0, ...}, ...} or {"grid.xmin": -10.0, ...}; "pulse" is a list of
-        dicts. Or a TOML file. All quantities are in atomic units; docs/site/deck-keys.md has every key.
+        dicts, beside or without which "pulse.1.amplitude" is a key of the first. Or a TOML file. All quantities are in atomic units; docs/site/deck-keys.md has every key.
     settings : dict, optional
         Values that replace some of the deck's, as {"time.steps": 10}.
     psi : (n,) or (m, n) array, optional
@@ -150,7 +189,7 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
     >>> print(round(run["position"][-1], 3))  # cos 1
     0.54
     """
-    changes = [f"{key}={_toml(value)}" for key, value in (settings or {}).items()]
+    changes = [_setting(key, value) for key, value in (settings or {}).items()]
     if isinstance(deck, Mapping):
         text, name = _deck_text(deck), "deck"
     else:
@@ -158,6 +197,8 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
         with open(name, encoding="utf-8") as file:
             text = file.read()
     if psi is not None:
+        if isinstance(psi, np.ma.MaskedArray):
+            raise ValueError("tdse: psi is a masked array; expected one without a mask")
         psi = np.ascontiguousarray(np.atleast_2d(psi), dtype=np.complex128)
     run = _core.TdseRun(text, name, changes, psi, tile, allow_growth)
     shown = _shown(progress, run.steps)
@@ -166,11 +207,14 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
         shown(run.steps_done)
         if callback is not None and callback(TdseStep(run)):
             break
+    notes = tuple(run.notes())
+    for note in notes:
+        warnings.warn(f"tdse: {note}", RuntimeWarning, stacklevel=2)
     if output is not None:
         run.write(os.fspath(output))
     arrays = {key: np.asarray(value) for key, value in run.arrays().items()}
     return TdseResult({key: a.view(a.dtype.str) for key, a in arrays.items()}, run.deck, run.steps_done, run.time,
-                      run.propagator)
+                      run.propagator, notes)
 
 
 def _shown(progress, steps):
@@ -183,8 +227,8 @@ def _shown(progress, steps):
 
 
 def verify(*files, expect=None):
-    """The SHA-256 of the physics in a file of `heddle tdse` or tdse(): of all arrays but spectra. Of several files, and
-    with `expect`, ValueError is raised where they do not have the same, naming the first array that differs.
+    """The SHA-256 of the physics in a file of `heddle tdse` or tdse(): of all arrays but spectra and errors. Of several
+    files, and with `expect`, ValueError is raised where they do not have the same, naming the first array that differs.
 
     Examples
     --------

@@ -5,6 +5,7 @@
 #include "drivers/tdse/deck/files.hpp"
 #include "drivers/tdse/record/physics_hash.hpp"
 #include "drivers/tdse/record/record.hpp"
+#include "drivers/tdse/run/accuracy.hpp"
 #include "drivers/tdse/run/initial.hpp"
 #include "drivers/tdse/run/stability.hpp"
 #include "exported.hpp"
@@ -57,14 +58,7 @@ std::vector<State> given_states(const Deck& deck, const Input& psi) {
 }
 
 void take(Parts& run) {
-  driver::Snapshot now;
-  for (Index k = 0; k < run.simulation.count(); ++k) {
-    now.seen.push_back(run.simulation.observables(k));
-    now.states.push_back(run.simulation.state(k));
-  }
-  now.largest_overlap = run.simulation.largest_overlap();
-  now.propagator = run.simulation.propagator();
-  run.record.append(run.deck, now);
+  run.record.append(run.deck, driver::snapshot_of(run.simulation));
 }
 
 // The run of a deck, on one rank.
@@ -81,10 +75,10 @@ class Run {
       if (tile == 0) tile = schrodinger::default_tile(deck.grid.points);
       const std::vector<State> initial =
           psi ? given_states(deck, *psi) : driver::initial_states(comm, deck, hamiltonian, tile, [](const auto&) {});
-      schrodinger::SimulationOptions options{
-          .time_step = deck.time_step, .propagator = deck.propagator, .states = deck.output_states};
-      options.propagator.tile = tile;
-      options.propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
+      schrodinger::SimulationOptions options{.time_step = deck.time_step,
+                                             .propagator = driver::propagator_of(deck, tile),
+                                             .states = deck.output_states,
+                                             .errors = {}};
       auto kept = std::make_unique<Kept<Parts>>(std::in_place, comm, std::move(deck), hamiltonian, initial, options);
       (**kept).record.tile = tile;
       take(**kept);
@@ -137,6 +131,18 @@ void write(const Run& run, const std::string& path) {
                        parts.simulation.steps_done() >= parts.deck.time_steps);
 }
 
+// What is to be said of a run's pulses before it, and of its grid after it.
+std::vector<std::string> notes_of(const Run& run) {
+  const Parts& parts = run.parts();
+  std::vector<std::string> notes = driver::notes_on_pulses(parts.deck);
+  for (Index k = 0; k < parts.simulation.count(); ++k) {
+    const auto resolution = grid_resolution(parts.hamiltonian, parts.simulation.state(k));
+    const std::string note = driver::note_on_grid(parts.deck, resolution);
+    if (!note.empty()) notes.push_back(note);
+  }
+  return notes;
+}
+
 nb::dict verify(const std::string& path) {
   const driver::PhysicsHash found = driver::physics_hash(path);
   nb::dict arrays;
@@ -157,6 +163,7 @@ void bind_tdse(nb::module_& module) {
            nb::arg("allow_growth"))
       .def("step", &Run::step)
       .def("arrays", arrays_of_run)
+      .def("notes", notes_of)
       .def("write", write, nb::arg("path"))
       .def_prop_ro("steps_done", [](const Run& run) { return run.parts().simulation.steps_done(); })
       .def_prop_ro("steps", [](const Run& run) { return run.parts().deck.time_steps; })

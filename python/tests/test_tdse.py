@@ -118,3 +118,59 @@ def test_wrong_decks(tmp_path):
         heddle.tdse(COHERENT, psi=np.ones(5))
     with pytest.raises(ValueError, match="allow_growth=True"):
         heddle.tdse(COHERENT, {"propagator.degree": 1, "time.step": 1.0})
+
+
+KICKED = {
+    "grid": {"xmin": -8.0, "xmax": 8.0, "points": 97, "kinetic": "sinc"},
+    "potential": {"kind": "harmonic", "omega": 1.0},
+    "time": {"step": 0.1, "steps": 36},
+    "output": {"states": 0},
+}
+
+
+def test_a_kick_is_seen_and_an_error_known():
+    kick = {"envelope": "sine-squared", "amplitude": 5.0, "omega": 1e-3, "duration": 0.02, "centre": 2.0}
+    run = heddle.tdse({**KICKED, "pulse": [kick]})
+    exact = -0.05 * np.sin(1.6)
+    assert abs(run["position"][-1] - exact) < 1e-5
+    assert run["/errors/position"][-1] < 1e-5 and run.notes == ()
+    with pytest.warns(RuntimeWarning, match="the envelope of the pulse lasts 0.2 steps"):
+        blind = heddle.tdse({**KICKED, "pulse": [kick], "propagator": {"kind": "chebyshev"}})
+    assert abs(blind["position"][-1]) < 1e-9 and blind["/errors/psi"][-1] > 0.01
+    assert blind["/errors/position"][-1] > 0.03
+
+
+def test_dotted_keys_of_pulses():
+    kick = {"amplitude": 1.0, "omega": 1.0, "duration": 2.0}
+    one = heddle.tdse({**KICKED, "pulse": [kick, {**kick, "centre": 3.0}]})
+    both = heddle.tdse({**KICKED, "pulse": [kick], **{f"pulse.2.{k}": v for k, v in kick.items()}, "pulse.2.centre": 3.0})
+    assert one["position"].tobytes() == both["position"].tobytes()
+    with pytest.raises(ValueError, match="'pulse.1.amplitude' is in the deck twice"):
+        heddle.tdse({**KICKED, "pulse": [kick], "pulse.1.amplitude": 2.0})
+    with pytest.raises(ValueError, match="expected a number from 1 to 2"):
+        heddle.tdse({**KICKED, "pulse": [kick], "pulse.3.amplitude": 2.0})
+    with pytest.raises(TypeError, match="'pulse' in the deck is a dict"):
+        heddle.tdse({**KICKED, "pulse": kick, "pulse.1.amplitude": 2.0})
+
+
+def test_values_without_dimensions_and_keys_of_settings():
+    one = heddle.tdse(KICKED, {"time.steps": np.array(2), "time.step": np.array(0.1)})
+    assert one.steps == 2
+    assert heddle.tdse({**KICKED, "time": {"step": np.array(0.1), "steps": np.array(3)}}).steps == 3
+    for key in ("time.steps=3 #", "time.steps = 3\n[x]", "", "time steps"):
+        with pytest.raises(ValueError, match="expected table.key"):
+            heddle.tdse(KICKED, {key: 1})
+    with pytest.raises(TypeError, match="a key of type int"):
+        heddle.tdse(KICKED, {1: 1})
+
+
+def test_psi_of_extreme_size():
+    psi = np.exp(-0.5 * (np.linspace(-8, 8, 97) - 1.0) ** 2).astype(complex)
+    plain, small = (heddle.tdse(KICKED, {"time.steps": 3}, psi=psi * factor) for factor in (1.0, 1e-200))
+    np.testing.assert_allclose(small["norm"], plain["norm"] * 1e-200, rtol=1e-12)
+    np.testing.assert_allclose(small["position"], plain["position"], atol=1e-12)
+    for factor in (0.0, 1e-300, 1e200):
+        with pytest.raises(ValueError, match="its largest value is"):
+            heddle.tdse(KICKED, {"time.steps": 1}, psi=psi * factor)
+    with pytest.raises(ValueError, match="masked"):
+        heddle.tdse(KICKED, psi=np.ma.masked_array(psi, psi.real > 0.5))

@@ -144,8 +144,10 @@ class Runs(LaserTest):
         self.assertEqual(datasets(self.path("ranks.h5")), datasets(self.path("run.h5")))
 
     def test_each_wave_function_is_what_it_would_be_alone(self):
-        self.tdse("laser.toml", "--output", "all.h5", "--set", "initial.kind=eigenstate")
-        self.tdse("laser.toml", "--output", "one.h5", "--set", "initial.kind=eigenstate", "--set", "initial.level=2")
+        # `auto` judges all wave functions together, and may take another method for one of them alone.
+        settings = ["--set", "initial.kind=eigenstate", "--propagator", "chebyshev", "--set", "propagator.order=4"]
+        self.tdse("laser.toml", "--output", "all.h5", *settings)
+        self.tdse("laser.toml", "--output", "one.h5", *settings, "--set", "initial.level=2")
         with h5py.File(self.path("all.h5"), "r") as several, h5py.File(self.path("one.h5"), "r") as one:
             self.assertEqual(one["psi"].shape, (6, 81))
             self.assertNotIn("observables/largest_overlap", one)
@@ -347,6 +349,87 @@ class Refusals(LaserTest):
         self.refuse(*restart, "--set", "output.radius=0", message="output.radius")
         self.write("one.toml", LASER[:LASER.index("[[pulse]]")] + LASER[LASER.index("[[pulse]]\nenvelope = \"t"):])
         self.refuse("tdse", "one.toml", "--restart", "run.h5", message="pulse")
+
+
+class Accuracy(LaserTest):
+    KICK = ["--set", "pulse.1.envelope=sine-squared", "--set", "pulse.1.amplitude=5.0", "--set", "pulse.1.omega=1e-3",
+            "--set", "pulse.1.duration=0.02", "--set", "pulse.1.centre=2.0"]
+    RUN = ["oscillator.toml", "--set", "initial.kind=eigenstate", "--set", "time.steps=36", "--set", "output.states=0",
+           "--set", "grid.points=97"]
+
+    def test_a_kick_between_two_samples(self):
+        results = self.tdse(*self.RUN, *self.KICK)["results"]
+        # A kick of 0.05, less what the second moment of its envelope takes off.
+        exact = -0.05 * math.sin(1.6) * (1 - 0.02**2 * (1 / 12 - 1 / (2 * math.pi**2)) / 2)
+        self.assertAlmostEqual(results["position"], exact, delta=1e-7)
+        self.assertLess(abs(results["position"] - exact), results["position_error"] + 1e-7)
+        self.assertLess(results["psi_error"], 1e-5)
+
+    def test_other_methods_say_that_they_miss_it(self):
+        for kind in ("chebyshev", "expm", "magnus4", "crank-nicolson", "split-operator"):
+            with self.subTest(kind):
+                result = self.run_command("tdse", *self.RUN, *self.KICK, "--propagator", kind, "--force", "--no-progress")
+                self.assertRegex(result.output, "note: the envelope of the pulse lasts 0.2 steps of 0.1")
+                self.assertRegex(result.output, "error of psi: [0-9.]+e-0[12]")
+        carrier = ["--set", "pulse.1.amplitude=50", "--set", "pulse.1.omega=30", "--set", "pulse.1.duration=2"]
+        result = self.run_command("tdse", *self.RUN, *carrier, "--propagator", "chebyshev", "--force", "--no-progress")
+        self.assertRegex(result.output, "note: a step of 0.1 turns the carrier of the pulse by 3 radians")
+
+    def test_ionisation_has_two_digits_and_its_error(self):
+        one = ["laser.toml", "--set", "initial.levels=[0]", "--set", "time.steps=160"]
+        result = self.run_command("tdse", *one, "--output", "run.h5", "--force", "--no-progress")
+        self.assertEqual(result.code, 0, result.errors)
+        self.assertRegex(result.output, r"ionised [0-9.]+(e-\d+)? \+- \de-\d+: in none")
+        exact = self.tdse(*one, "--propagator", "chebyshev", "--set", "propagator.order=4", "--set", "time.step=0.0125",
+                          "--set", "time.steps=1280")["results"]["ionisation"]
+        with h5py.File(self.path("run.h5"), "r") as file:
+            found, error = file["observables/ionisation"][-1], file["errors/ionisation"][-1]
+            self.assertEqual(file["errors/ionisation"].shape, (161,))
+        self.assertLess(abs(found - exact), max(error, 1e-12))
+        self.assertLess(error, 0.005 * found)
+
+    def test_what_is_below_its_error_is_marked(self):
+        report = self.tdse("oscillator.toml", "--set", "initial.position=0.0", "--set", "time.steps=10")
+        self.assertIn("position", report["results"]["below_error"])
+        self.assertNotIn("energy", report["results"]["below_error"])
+
+    def test_files_without_errors_are_continued(self):
+        settings = ["--propagator", "chebyshev"]
+        self.tdse("oscillator.toml", "--output", "half.h5", "--set", "time.steps=20", *settings)
+        with h5py.File(self.path("half.h5"), "r+") as file:
+            del file["errors"]
+        result = self.run_command("tdse", "oscillator.toml", "--output", "whole.h5", "--set", "time.steps=40", *settings,
+                                  "--restart", "half.h5", "--force", "--no-progress")
+        self.assertEqual(result.code, 0, result.errors)
+        self.assertIn("error of psi: not known", result.output)
+        with h5py.File(self.path("half.h5"), "r+") as file:
+            file["errors/state"] = [1.0, 2.0]
+            for name in ("psi", "energy", "position"):
+                file["errors/" + name] = numpy.zeros(21)
+            file["errors/populations"] = numpy.zeros((21, 4))
+        self.refuse("tdse", "oscillator.toml", "--output", "whole.h5", "--set", "time.steps=40", *settings, "--restart",
+                    "half.h5", "--force", message="half.h5: dataset /errors/state has 2 values; expected 6")
+
+    def test_a_grid_that_does_not_resolve_psi(self):
+        self.write("fine.toml", """
+[grid]
+xmin = -10.0
+xmax = 10.0
+dx = 0.1
+kinetic = "fd2"
+[potential]
+charge = 30.0
+softening = 0.1
+[time]
+step = 0.002
+steps = 4
+[propagator]
+kind = "chebyshev"
+""")
+        for settings, noted in (([], True), (["--set", "grid.dx=0.025", "--set", "grid.kinetic=fd6"], False)):
+            result = self.run_command("tdse", "fine.toml", "--force", "--no-progress", *settings)
+            self.assertEqual("off psi's kinetic energy" in result.output, noted, result.output)
+        self.assertAlmostEqual(self.tdse("fine.toml")["results"]["dx_kinetic_error"], 0.032, delta=0.003)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// Small propagations: the norm, the same bits on any number of ranks and after a restart, and the exact exponential of
-// a Hamiltonian that does not move.
+// Small propagations: the norm, the same bits on any number of ranks and after a restart, the exact exponential of a
+// Hamiltonian that does not move, and pulses of any duration against the classical path of a driven oscillator.
 #include "hunt/exponentials.hpp"
 #include "hunt/operations.hpp"
 #include <heddle/schrodinger/initial_state.hpp>
@@ -179,6 +179,109 @@ void run_simulation(const World& world, const Case& one, Verdict& verdict) {
   }
 }
 
+// An oscillator of frequency 1 in its ground state, and pulses: any durations, carriers and times, of a size that keeps
+// the wave within the grid.
+constexpr double pulse_step = 0.1;
+
+void draw_pulses(Random& random, Case& one) {
+  one.type = Type::complex64;
+  const Index count = random.between(1, 3);
+  Array& numbers = one.add("pulses", 'p', count, 'q', 5);
+  for (Index k = 0; k < count; ++k) {
+    numbers.at(k, 0) = random.unit();  // impulse
+    numbers.at(k, 1) = random.any_of(0.0, 1e-3, 1.0, std::ldexp(1.0, static_cast<int>(random.between(-2, 7))));
+    numbers.at(k, 2) = std::ldexp(1.0 + std::abs(random.unit()), static_cast<int>(random.between(-24, 1)));  // duration
+    numbers.at(k, 3) = random.one_in(3) ? 0.1 * static_cast<double>(random.between(0, 60)) : 3 + 3 * random.unit();
+    numbers.at(k, 4) = 3 * random.unit();  // phase
+  }
+  one.add_knob("envelope", random.below(4));
+  one.add_knob("kind", random.one_in(2) ? 0 : 1 + random.below(5));
+  one.add_knob("order", random.one_in(3) ? 4 : 0);
+  one.add_knob("steps", random.between(1, 60), 1);
+  one.add_knob("break", random.between(0, 59));
+}
+
+// -integral of sin(t - s) E(s): by the midpoint rule, in 16 parts or more for each radian of the carrier.
+double driven_position(const std::vector<Pulse>& pulses, double time) {
+  double sum = 0;
+  for (const Pulse& pulse : pulses) {
+    std::array<double, 2> interval = pulse.interval();
+    const double begin = std::max(interval[0], 0.0);
+    const double end = std::min(interval[1], time);
+    if (!(end > begin)) continue;
+    const double parts = std::ceil(2000 + 64 * (end - begin) * pulse.omega);
+    const double h = (end - begin) / parts;
+    for (double k = 0; k < parts; ++k) {
+      const double s = begin + (k + 0.5) * h;
+      sum -= h * std::sin(time - s) * pulse.field(s);
+    }
+  }
+  return sum;
+}
+
+void run_pulses(const World& world, const Case& one, Verdict& verdict) {
+  const Array& numbers = one.array("pulses");
+  if (numbers.columns != 5) return verdict.skip();
+  std::vector<Pulse> pulses;
+  for (Index k = 0; k < numbers.rows; ++k) {
+    const auto number = [&](Index j) { return numbers.at(k, j).real(); };
+    Pulse pulse;
+    pulse.envelope = static_cast<Envelope>(one.knob("envelope"));
+    pulse.duration = std::abs(number(2));
+    // A time is a double, whose last bit must not be of the pulse's size.
+    if (!(pulse.duration > 1e-9) || !(std::abs(number(1)) < 1000)) return verdict.skip();
+    pulse.amplitude = number(0) / pulse.duration;
+    pulse.omega = std::abs(number(1));
+    pulse.centre = number(3);
+    pulse.phase = number(4);
+    pulse.ramp = pulse.envelope == Envelope::trapezoid ? pulse.duration / 4 : 0.0;
+    pulses.push_back(pulse);
+  }
+  const Grid grid{-11, 11, 121, Kinetic::sinc};
+  Potential potential;
+  potential.kind = PotentialKind::harmonic;
+  potential.omega = 1;
+  const Hamiltonian hamiltonian(grid, potential, {}, pulses);
+  const State initial = gaussian_packet(grid, 0, 0, std::sqrt(0.5));
+  const Index steps = std::max(one.knob("steps"), 1L);
+  SimulationOptions options;
+  options.time_step = pulse_step;
+  options.states = 0;
+  PropagatorOptions& propagator = options.propagator;
+  propagator.kind = static_cast<PropagatorKind>(one.knob("kind"));
+  using enum PropagatorKind;
+  const bool any_order = propagator.kind == split_operator || propagator.kind == chebyshev;
+  propagator.order = one.knob("order") == 4 && any_order ? 4 : 0;
+  propagator.duration = static_cast<double>(steps) * pulse_step;
+  const auto advanced = [](Simulation& simulation, Index until) {
+    while (simulation.steps_done() < until) simulation.step();
+  };
+  Simulation whole(world.all, hamiltonian, options, initial);
+  advanced(whole, steps);
+  const Observables seen = whole.observables();
+  Simulation half(world.all, hamiltonian, options, initial);
+  advanced(half, std::min(one.knob("break"), steps));
+  SimulationOptions resumed = options;
+  resumed.errors = half.errors();
+  if (half.propagator().kind != automatic) resumed.propagator.resumed = half.propagator();
+  Simulation rest(world.all, hamiltonian, resumed, half.state(), half.steps_done());
+  advanced(rest, steps);
+  verdict.holds("a restart continues bit for bit", same_state(rest.state(), whole.state()),
+                first_difference(rest.state(), whole.state()));
+  verdict.holds("a restart has the same error", rest.observables().error == seen.error);
+  if (!world.root()) return;
+  Simulation alone(world.alone, hamiltonian, options, initial);
+  advanced(alone, steps);
+  verdict.holds("the same bits on one rank", same_state(alone.state(), whole.state()),
+                first_difference(whole.state(), alone.state()));
+  const double error = std::abs(seen.position - driven_position(pulses, seen.time));
+  // 1e-7 for the midpoint rule. An estimate holds what it does not see by a factor of 2.
+  verdict.within("<x> of a driven oscillator", error, 2 * seen.position_error() + 1e-7);
+  if (propagator.kind == automatic) {
+    verdict.within("what automatic promises", seen.error, 2e-6 * std::max(seen.time, 1.0));
+  }
+}
+
 }  // namespace
 
 void draw_tdse(Random& random, Case& one) {
@@ -186,6 +289,12 @@ void draw_tdse(Random& random, Case& one) {
 }
 void run_tdse(const World& world, const Case& one, Verdict& verdict) {
   run_simulation(world, one, verdict);
+}
+void draw_tdse_pulses(Random& random, Case& one) {
+  draw_pulses(random, one);
+}
+void run_tdse_pulses(const World& world, const Case& one, Verdict& verdict) {
+  run_pulses(world, one, verdict);
 }
 
 }  // namespace heddle::hunt

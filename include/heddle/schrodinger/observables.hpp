@@ -5,6 +5,9 @@
 #include <heddle/schrodinger/hamiltonian.hpp>
 
 #include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -35,7 +38,14 @@ struct Observables {
   std::vector<double> populations;  ///< Populations |<phi_k(t)|psi>|^2 of these eigenstates.
   /// Probability at the ends of the grid, (|psi_0|^2 + |psi_{n-1}|^2) dx; it tells whether the grid is wide enough.
   double edge_probability = 0.0;
-  double field = 0.0;  ///< Field E(t) of the pulses, hartree/(e bohr).
+  double field = 0.0;            ///< Field E(t) of the pulses, hartree/(e bohr).
+  double position_spread = 0.0;  ///< sqrt(<x^2> - <x>^2), bohr.
+  double energy_spread = 0.0;    ///< sqrt(<H^2> - <H>^2), hartree.
+  /// Estimate of ||psi - exact psi||/||psi||, where exact is the solution on this grid: what time steps and
+  /// exponentials made wrong so far. NaN where it is not known; observe() does not know it.
+  double error = std::numeric_limits<double>::quiet_NaN();
+  /// Of ||psi||^2, the same: it is smaller by far for methods that keep the norm.
+  double probability_error = std::numeric_limits<double>::quiet_NaN();
 
   /// Absorbed probability, 1 - ||psi||^2: what an absorber has taken of a psi that began with norm 1; without an
   /// absorber it is the propagator's error.
@@ -44,7 +54,34 @@ struct Observables {
   /// none of them, or was absorbed. It means ionisation where V goes to 0 outwards and all bound states that matter are
   /// observed.
   [[nodiscard]] double ionisation() const;
+
+  /// Estimates of how far values are from those of the exact psi on this grid, by e = `error`: (2 e + e^2) times the
+  /// spread for <x> and the dipole, and e^2 |E| more for the energy, whose spread is 0 in an eigenstate.
+  [[nodiscard]] double position_error() const { return error * position_spread * (2 + error); }
+  [[nodiscard]] double energy_error() const {
+    return error * (2 * energy_spread + error * (energy_spread + std::abs(energy)));
+  }
+  /// For a probability p, the norm of a part of psi: 2 e sqrt(p (1 - p)) + e^2 + `probability_error` + 1e-14, the last
+  /// for the round-off of the parts. It is meant for a psi that began with norm 1.
+  [[nodiscard]] double error_of_probability(double p) const;
 };
+
+/// How well a grid represents a wave function.
+struct GridResolution {
+  /// The kinetic energy <T>/<1> by the wave numbers k of psi, of which each has k^2/2, hartree.
+  double kinetic = 0.0;
+  /// By how much the grid's own kinetic energy is below that, hartree: what its differences do to these waves.
+  double kinetic_error = 0.0;
+  /// The share of |psi|^2 with |k| dx > pi/2, waves of less than 4 points: a psi that is resolved has next to none,
+  /// with any kinetic energy.
+  double tail = 0.0;
+};
+
+/// How well the grid of `hamiltonian` represents `state`, by the discrete Fourier transform of psi continued by zeros
+/// to twice its length. Cost: n log n on the calling rank's host; throws Error(argument) unless psi has the grid's
+/// length.
+[[nodiscard]] GridResolution grid_resolution(const Hamiltonian& hamiltonian,
+                                             std::span<const std::complex<double>> state);
 
 /// The observables of a wave function `state` at `time`, computed on the calling rank's host alone. A Simulation
 /// reduces the same ones on its device; they differ from these by round-off. `eigenstates` are those of H.bare() at

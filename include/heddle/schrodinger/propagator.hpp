@@ -4,6 +4,7 @@
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,12 +46,24 @@ namespace heddle::schrodinger {
 /// Steiger, J. Comput. Phys. 47, 412 (1982); order 4: S. Blanes, P. C. Moan, J. Comput. Appl. Math. 142, 313 (2002).
 /// chebyshev: H. Tal-Ezer, R. Kosloff, J. Chem. Phys. 81, 3967 (1984).
 enum class PropagatorKind {
-  /// The method that costs least for the accuracy asked for. The first step of a simulation tries each method on its
-  /// first wave function. It compares a step of dt/m with two of half that length, at once and at 4 later times up to
-  /// `duration`, to find the m that the tolerance needs. The cost of each method then comes from a model of its
-  /// operations, with rates that were measured on one CPU core, so that the choice does not depend on timings. Where
-  /// psi becomes much faster later than it is in the beginning, the error will be larger than asked for. expm and
+  /// The method that costs least for the accuracy asked for.
+  ///
+  /// Choice: at the first step, and where a long pulse begins or ends, each method is tried on the psi of that time: at
+  /// once, and with H at 4 later times, within a pulse at 7, up to its end or that of the run. A step of dt/m is
+  /// compared
+  /// with an accurate one, a Chebyshev series of order 4 with half the step for the H that is given. So the error
+  /// counts
+  /// another kinetic energy near the ends of the grid, too. The cost of each method comes from a model of its
+  /// operations, with rates that were measured on one CPU core, so that the choice does not depend on timings. expm and
   /// magnus4 are treated as chebyshev with other costs.
+  ///
+  /// Control: the error of some of the steps is estimated as they are taken, in the same way: of about one in 16 or
+  /// more
+  /// where an estimate costs much, of at least 8 within each pulse. A step whose error is above `tolerance` is taken
+  /// again, by a new choice. A step in which a pulse begins or ends, or whose m substeps do not follow its carrier or
+  /// envelope, is taken in pieces between these times, each halved until two results agree. A pulse of any duration is
+  /// seen. Errors are those of all wave functions that a Simulation has, so each of several need not have the bits that
+  /// it has alone.
   automatic,
   expm,            ///< psi' = exp(-i H dt) psi by the matrix exponential, with H at the middle of the step. Order 2.
   magnus4,         ///< The product of two matrix exponentials, of averages of H over the step. Order 4.
@@ -67,6 +80,16 @@ enum class PropagatorKind {
 /// Whether PropagatorOptions::degree applies to a method: it does to expm and magnus4.
 [[nodiscard]] bool has_degree(PropagatorKind kind);
 
+/// How a step of dt is done. What `automatic` takes may change in the course of a run; PropagatorOptions::resumed
+/// continues a run with what it took last, bit for bit.
+struct PropagatorChoice {
+  PropagatorKind kind = PropagatorKind::automatic;  ///< Method of a step.
+  int order = 2;                                    ///< Order of the error in dt.
+  int substeps = 1;                                 ///< Number of equal steps in which each step of dt is done.
+  double tolerance = 0.0;                           ///< Relative error of each exponential.
+  /// Why `automatic` chose this; empty where it was asked for.
+  std::string reason;
+};
 /// How a step of dt is computed, and how accurately.
 struct PropagatorOptions {
   PropagatorKind kind = PropagatorKind::expm;  ///< Method of a step.
@@ -80,7 +103,8 @@ struct PropagatorOptions {
   /// stands for the unit round-off. For automatic, the error of psi in units of its norm and per atomic unit of time; 0
   /// stands for 1e-6.
   double tolerance = 0.0;
-  /// For automatic, how long after the first step H is looked at, in atomic units of time; 0: at the first step alone.
+  /// The time at which the run ends, in atomic units of time; 0 where it is not known. automatic looks at H up to it;
+  /// the estimates of errors are spread over it.
   double duration = 0.0;
   /// Tile of the matrix products; 0: default_tile(points).
   Index tile = 0;
@@ -89,6 +113,8 @@ struct PropagatorOptions {
   /// Whether expm and magnus4 prove how far each exponential is from exp(-i H dt); see ExpmPlan. An exponential then
   /// takes many times as long.
   bool certificate = false;
+  /// For automatic, what an earlier part of the run took last: it goes on with that.
+  std::optional<PropagatorChoice> resumed;
 };
 
 /// Throws Error(argument) for an order that the kind does not have, fewer than one substep, a negative degree,
@@ -96,16 +122,6 @@ struct PropagatorOptions {
 /// with another kind than expm and magnus4; and for a split operator where the build has no Fourier transform.
 void validate(const PropagatorOptions& options);
 
-/// How a step of dt is done. PropagatorOptions of the same kind, order, substeps and tolerance give the same bits; so a
-/// simulation can be continued with what `automatic` chose for its first part.
-struct PropagatorChoice {
-  PropagatorKind kind = PropagatorKind::automatic;  ///< Method of a step.
-  int order = 2;                                    ///< Order of the error in dt.
-  int substeps = 1;                                 ///< Number of equal steps in which each step of dt is done.
-  double tolerance = 0.0;                           ///< Relative error of each exponential.
-  /// Why `automatic` chose this; empty where it was asked for.
-  std::string reason;
-};
 /// The choice in words, such as "split-operator, order 4, 3 substeps: ...".
 [[nodiscard]] std::string to_string(const PropagatorChoice& choice);
 

@@ -1,13 +1,16 @@
-// The cheapest propagator for an accuracy.
+// The cheapest propagator for an accuracy, which the error of the steps that are taken is held to.
 #include "schrodinger/hamiltonian/fourier.hpp"
-#include "schrodinger/hamiltonian/kinetic_symbol.hpp"
-#include "schrodinger/propagators/chebyshev.hpp"
+#include "schrodinger/propagators/costs.hpp"
+#include "schrodinger/propagators/error_schedule.hpp"
+#include "schrodinger/propagators/field_steps.hpp"
 #include "schrodinger/propagators/propagators.hpp"
+#include "schrodinger/propagators/reference.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -25,78 +28,9 @@ using schrodinger::State;
 
 constexpr double default_tolerance = 1e-6;
 constexpr double round_off = 1e-14;  // of two propagations that are compared
-constexpr int most_substeps = 100000;
-constexpr int later_samples = 4;
-
-// Seconds, of one core of an AVX-512 machine: what decides between methods is their ratios. Each was measured there for
-// 200 to 4000 points.
-namespace seconds {
-constexpr double step = 1.5e-6;            // kernels and copies, whatever the method
-constexpr double chebyshev_point = 4e-10;  // of a term, each of the real and imaginary part
-constexpr double diagonal = 1e-10;         // more for each t_d
-constexpr double potential = 2e-8;         // V at a point, its bounds, and coefficients
-constexpr double transform = 4e-10;        // a value of a Fourier transform, times log2 of the length
-constexpr double line = 1e-8;              // a point in what lies between two transforms
-constexpr double phase = 1.7e-8;           // V, sine and cosine at a point
-constexpr double solve = 3e-8;             // a point, by factors of a banded matrix
-constexpr double factor = 7e-8;            // a point of these factors
-constexpr double flop = 4e-11;             // in a product of matrices
-constexpr double element = 1e-9;           // of the exponential in psi' = E psi
-}  // namespace seconds
-
-struct Candidate {
-  PropagatorKind kind;
-  int order;
-};
-
-// A step's part of `duration`, by counting. On one rank, however many there are: the choice, and with it the result, is
-// the same on any number.
-double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, double duration, double tolerance,
-               double steps) {
-  const auto n = static_cast<double>(hamiltonian.grid().points);
-  const bool moves = hamiltonian.moves();
-  const auto width = static_cast<double>(hamiltonian.kinetic().size() - 1);
-  const int factors = candidate.order == 4 && moves ? 2 : 1;
-  const std::vector<double> potential = hamiltonian.potential_at(0.0);
-  const auto [least, most] = std::minmax_element(potential.begin(), potential.end());
-  const double radius = 0.5 * (*most - *least + largest_kinetic(hamiltonian));
-  const auto transform = [](double length) { return seconds::transform * length * std::log2(length); };
-  switch (candidate.kind) {
-    case PropagatorKind::chebyshev: {
-      const auto absorption = hamiltonian.absorption();
-      const double loss = absorption.empty() ? 0.0 : 0.5 * *std::max_element(absorption.begin(), absorption.end());
-      const ChebyshevSeries series = chebyshev_series(radius, loss, duration / factors, tolerance);
-      const auto terms = static_cast<double>(series.coefficients.size()) * series.repeats;
-      const bool transformed = hamiltonian.grid().kinetic == Kinetic::sinc && has_fourier();
-      const double product = transformed ? 2 * transform(2 * n) + seconds::line * n
-                                         : 2 * n * (seconds::chebyshev_point + seconds::diagonal * width);
-      return seconds::step + factors * (terms * product + (moves ? n * seconds::potential : 0.0));
-    }
-    case PropagatorKind::split_operator: {
-      const double drifts = candidate.order == 4 ? 6 : 1;
-      const double kicks = !moves ? 0 : candidate.order == 4 ? 7 : 1;
-      return seconds::step + drifts * (2 * transform(3 * n) + seconds::line * n) + kicks * n * seconds::phase;
-    }
-    case PropagatorKind::crank_nicolson:
-      return seconds::step + n * (seconds::solve + (moves ? seconds::factor : 0.0));
-    default: {
-      // Some 6 products and a squaring for each doubling of the norm, cosine and sine; 4 products of reals each.
-      const double products = 2 * (6 + std::max(0.0, std::log2(radius * duration / factors)));
-      const double share = moves ? factors : 1 / steps;
-      return seconds::step + share * products * 2 * n * n * n * seconds::flop + factors * n * n * seconds::element;
-    }
-  }
-}
-
-double distance(const State& a, const State& b) {
-  double difference = 0.0;
-  double size = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::norm(a[i] - b[i]);
-    size += std::norm(b[i]);
-  }
-  return size > 0 ? std::sqrt(difference / size) : 0.0;
-}
+constexpr int samples_at_rest = 5;   // Of nuclei that move smoothly.
+constexpr int samples_of_field = 8;
+constexpr double steps_worth_a_choice = 64;
 
 class Automatic : public Propagator {
  public:
@@ -106,28 +40,55 @@ class Automatic : public Propagator {
         comm_(comm),
         hamiltonian_(hamiltonian),
         time_step_(time_step),
-        options_(options) {
+        options_(options),
+        reference_(comm, hamiltonian) {
     if (options_.tolerance == 0.0) options_.tolerance = default_tolerance;
+    if (!options_.resumed) return;
+    const PropagatorChoice& resumed = *options_.resumed;
+    take({resumed.kind, resumed.order}, resumed.substeps, resumed.tolerance);
+    choice_.reason = "as before";
   }
 
   void advance(double midpoint, std::span<WaveFunction> states, SimulationTimes& times) override {
-    if (!chosen_) choose(midpoint, states.front().host());
-    chosen_->advance(midpoint, states, times);
-    report_ = chosen_->report();
+    const double begin = midpoint - 0.5 * time_step_;
+    const auto step = static_cast<Index>(std::llround(begin / time_step_));
+    error_.reset();
+    const double until = segment_end(begin);
+    const bool segment_begins = field_changes_at(hamiltonian_, begin, time_step_);
+    if (!chosen_ || (segment_begins && until - begin > steps_worth_a_choice * time_step_)) {
+      choose(begin, until, states.front().host());
+    }
+    if (!field_corners(hamiltonian_, begin, begin + time_step_).empty() ||
+        steps_for_field(hamiltonian_, begin, begin + time_step_) > choice_.substeps) {
+      return refine(begin, states);
+    }
+    if (!schedule_->takes(step)) return take_step(midpoint, states, times);
+    const std::vector<State> before = copies_of(states);
+    constexpr int attempts = 3;
+    for (int k = 0; k < attempts; ++k) {
+      take_step(midpoint, states, times);
+      error_ = error_of_step(begin, before, states);
+      error_->begins = segment_begins;
+      if (error_->psi <= options_.tolerance * time_step_) return;
+      restore(before, states);
+      choose(begin, until, states.front().host());
+    }
+    refine(begin, states);
   }
 
  private:
-  // An exponential's share in the error of a part of the step.
+  // An exponential's share in the error of a part of the step: small, since it changes the norm, which the ionisation
+  // is the small rest of.
   [[nodiscard]] double inner_tolerance(int substeps) const {
-    return std::clamp(0.1 * options_.tolerance * time_step_ / substeps, unit_roundoff<double>, 0.1);
+    return std::clamp(0.01 * options_.tolerance * time_step_ / substeps, unit_roundoff<double>, 0.1);
   }
 
-  [[nodiscard]] PropagatorOptions options_for(const Candidate& candidate, int substeps) const {
+  [[nodiscard]] PropagatorOptions options_for(const Candidate& candidate, double tolerance) const {
     PropagatorOptions options;
     options.kind = candidate.kind;
     options.order = candidate.order;
     options.tile = options_.tile;
-    options.tolerance = inner_tolerance(substeps);
+    options.tolerance = tolerance;
     return options;
   }
 
@@ -136,53 +97,166 @@ class Automatic : public Propagator {
     comm_.broadcast(std::span(&value, 1), 0);
     return value;
   }
+  [[nodiscard]] StepError agreed(const StepError& error) const {
+    return {.psi = agreed(error.psi), .probability = agreed(error.probability)};
+  }
 
-  // Of psi per unit of time, by a step of dt/substeps and two of half of it: their difference is the error of the first
-  // but for 2^-order of it. The largest of those looked at; infinity where there is none.
-  double error_rate(const Candidate& candidate, int substeps, double begin, const State& psi) const {
+  void take(const Candidate& candidate, int substeps, double tolerance) {
+    PropagatorOptions options = options_for(candidate, tolerance);
+    options.substeps = substeps;
+    chosen_ = make_propagator(comm_, hamiltonian_, time_step_, options);
+    choice_ = chosen_->choice();
+    const double steps = steps_of_run();
+    const double one = substeps * cost_of(candidate, hamiltonian_, time_step_ / substeps, tolerance, steps);
+    const int parts = hamiltonian_.moves() ? 2 * substeps : 1;
+    const double estimate =
+        parts * cost_of({PropagatorKind::chebyshev, 4}, hamiltonian_, time_step_ / parts, unit_roundoff<double>, steps);
+    schedule_.emplace(hamiltonian_, time_step_, agreed(estimate / one));
+  }
+
+  void take_step(double midpoint, std::span<WaveFunction> states, SimulationTimes& times) {
+    chosen_->advance(midpoint, states, times);
+    report_ = chosen_->report();
+  }
+
+  [[nodiscard]] static std::vector<State> copies_of(std::span<const WaveFunction> states) {
+    std::vector<State> copies;
+    for (const WaveFunction& psi : states) copies.push_back(psi.host());
+    return copies;
+  }
+  static void restore(const std::vector<State>& from, std::span<WaveFunction> states) {
+    for (std::size_t k = 0; k < from.size(); ++k) states[k].assign(from[k]);
+  }
+  // As many as `like`, of this simulation's size.
+  [[nodiscard]] std::vector<WaveFunction> waves_of(const std::vector<State>& like) const {
+    std::vector<WaveFunction> waves;
+    for (const State& state : like) waves.emplace_back(comm_, static_cast<Index>(state.size())).assign(state);
+    return waves;
+  }
+
+  // Infinity where no series is long enough: other than collective work, that is found out by each rank alone.
+  [[nodiscard]] StepError error_of_part(double begin, double length, int substeps, const std::vector<State>& before,
+                                        std::span<const WaveFunction> found) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    std::vector<WaveFunction> exact = waves_of(before);
     try {
-      return agreed(error_rate_here(candidate, substeps, begin, psi));
+      reference_.advance(begin, length, substeps, 2, 1e-3 * options_.tolerance * length, exact);
+      return agreed(difference(found, exact));
     } catch (const Error& error) {
-      // Other than collective work, a series that would be too long is found out by each rank alone.
-      if (candidate.kind != PropagatorKind::chebyshev || error.kind() != ErrorKind::argument) throw;
-      return agreed(std::numeric_limits<double>::infinity());
+      if (error.kind() != ErrorKind::argument) throw;
+      return agreed(StepError{.psi = none, .probability = none});
+    }
+  }
+  [[nodiscard]] StepError error_of_step(double begin, const std::vector<State>& before,
+                                        std::span<const WaveFunction> found) {
+    StepError error = error_of_part(begin, time_step_, choice_.substeps, before, found);
+    if (error.psi <= round_off * choice_.substeps) error.psi = std::min(error.psi, options_.tolerance * time_step_);
+    return error;
+  }
+
+  // A step with a field that the method chosen does not follow: by series of order 4 between the corners of the field,
+  // half as long until two results agree. Of their difference a fifteenth is the error of the second.
+  void refine(double begin, std::span<WaveFunction> states) {
+    const std::vector<State> before = copies_of(states);
+    const double allowed = options_.tolerance * time_step_;
+    std::vector<WaveFunction> coarse = waves_of(before);
+    reference_.advance(begin, time_step_, choice_.substeps, 1, 0.01 * allowed, coarse);
+    for (int factor = 2;; factor *= 2) {
+      std::vector<WaveFunction> fine = waves_of(before);
+      reference_.advance(begin, time_step_, choice_.substeps, factor, 0.01 * allowed, fine);
+      const StepError error = agreed(difference(coarse, fine));
+      // By 8 and not 15, for orders that are not reached yet.
+      if (error.psi <= std::max(8 * allowed, round_off * factor * choice_.substeps)) {
+        restore(copies_of(fine), states);
+        error_ = StepError{error.psi / 8, error.probability / 8 + 0.01 * allowed, true, false};
+        return;
+      }
+      coarse = std::move(fine);
     }
   }
 
-  double error_rate_here(const Candidate& candidate, int substeps, double begin, const State& psi) const {
+  [[nodiscard]] double steps_of_run() const {
+    // Over which the exponential of an H that does not move is computed once.
+    return options_.duration > 0 ? std::max(options_.duration / time_step_, 1.0) : 1000.0;
+  }
+
+  // Where the field becomes another one, whether or not the run gets there: a longer run continues a shorter one. The
+  // run's end where no pulse is left.
+  [[nodiscard]] double segment_end(double begin) const {
+    double end = std::numeric_limits<double>::infinity();
+    for (const auto& pulse : hamiltonian_.pulses()) {
+      if (pulse.amplitude == 0) continue;
+      for (const double time : pulse.interval()) {
+        if (time > begin + 0.5 * time_step_) end = std::min(end, time);
+      }
+    }
+    if (std::isfinite(end)) return end;
+    return begin < options_.duration - 0.5 * time_step_ ? options_.duration : begin + options_.duration;
+  }
+
+  // Times at which H is looked at, from `begin` on. In a field irregular ones, which do not meet the carrier at one
+  // phase alone.
+  [[nodiscard]] std::vector<double> sample_times(double begin, double until) const {
+    std::vector<double> times = {begin};
+    if (!(until > begin) || !hamiltonian_.moves()) return times;
+    const double middle = 0.5 * (begin + until);
+    const bool in_field =
+        std::any_of(hamiltonian_.pulses().begin(), hamiltonian_.pulses().end(), [&](const auto& pulse) {
+          const auto [first, last] = pulse.interval();
+          return pulse.amplitude != 0 && first < middle && last > middle;
+        });
+    if (!in_field) {
+      for (int k = 1; k < samples_at_rest; ++k) times.push_back(begin + (until - begin) * k / samples_at_rest);
+      return times;
+    }
+    constexpr double golden = 0.6180339887498949;
+    for (int k = 1; k < samples_of_field; ++k) {
+      times.push_back(begin + (until - begin) * (k * golden - std::floor(k * golden)));
+    }
+    return times;
+  }
+
+  // Of psi per unit of time, by a step of dt/substeps from each of the times: the largest; infinity where there is
+  // none.
+  double error_rate(const Candidate& candidate, int substeps, const std::vector<double>& begins, const State& psi) {
     const double step = time_step_ / substeps;
-    PropagatorOptions options = options_for(candidate, substeps);
-    const auto whole = make_propagator(comm_, hamiltonian_, step, options);
-    options.substeps = 2;
-    const auto halves = make_propagator(comm_, hamiltonian_, step, options);
-    std::vector<WaveFunction> one;
-    one.emplace_back(comm_, hamiltonian_.grid().points);
-    std::vector<WaveFunction> two;
-    two.emplace_back(comm_, hamiltonian_.grid().points);
+    const auto whole = make_propagator(comm_, hamiltonian_, step, options_for(candidate, inner_tolerance(substeps)));
+    const std::vector<State> before = {psi};
+    std::vector<WaveFunction> one = waves_of(before);
     SimulationTimes unused;
     double largest = 0.0;
-    const int samples = options_.duration > 0 && hamiltonian_.moves() ? 1 + later_samples : 1;
-    for (int k = 0; k < samples; ++k) {
-      const double middle = begin + 0.5 * step + options_.duration * k / samples;
+    for (const double begin : begins) {
       one.front().assign(psi);
-      two.front().assign(psi);
-      whole->advance(middle, one, unused);
-      halves->advance(middle, two, unused);
-      const double error = distance(one.front().host(), two.front().host());
+      try {
+        whole->advance(begin + 0.5 * step, one, unused);
+      } catch (const Error& error) {
+        if (candidate.kind != PropagatorKind::chebyshev || error.kind() != ErrorKind::argument) throw;
+        // As many messages as error_of_part() takes on ranks that found no such error.
+        constexpr double none = std::numeric_limits<double>::infinity();
+        return agreed(StepError{.psi = none, .probability = none}).psi;
+      }
+      const double error = error_of_part(begin, step, 1, before, one).psi;
       if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
       if (error > round_off) largest = std::max(largest, error / step);
     }
-    const double power = std::pow(2.0, candidate.order);
-    return largest * power / (power - 1);
+    return largest;
   }
 
   // Of the substeps that the tolerance asks for; 0: more than can be.
-  int substeps_for(const Candidate& candidate, double begin, const State& psi, double& rate) const {
-    int substeps = 1;
+  int substeps_for(const Candidate& candidate, const std::vector<double>& begins, const State& psi, double& rate) {
+    double least = 1.0;
+    for (const double begin : begins) {
+      least = std::max(least, steps_for_field(hamiltonian_, begin, begin + time_step_));
+    }
+    if (least > most_substeps) return 0;
+    int substeps = static_cast<int>(std::ceil(least));
+    double last = std::numeric_limits<double>::infinity();
     while (true) {
-      rate = error_rate(candidate, substeps, begin, psi);
+      rate = error_rate(candidate, substeps, begins, psi);
       if (rate <= options_.tolerance) return substeps;
-      if (std::isinf(rate)) return 0;
+      // An error that no shorter step makes smaller is not one of the step, but of another kinetic energy.
+      if (std::isinf(rate) || (rate > 0.9 * last && substeps > 8)) return 0;
+      last = rate;
       const double more = std::min(std::pow(rate / (0.8 * options_.tolerance), 1.0 / candidate.order), 32.0);
       substeps = std::max(substeps + 1, static_cast<int>(std::ceil(substeps * more)));
       if (substeps > most_substeps) return 0;
@@ -208,16 +282,15 @@ class Automatic : public Propagator {
     return all;
   }
 
-  void choose(double midpoint, const State& psi) {
+  void choose(double begin, double until, const State& psi) {
     struct Judged {
       Candidate candidate{};
       int substeps = 1;
       double rate = 0.0;
       double seconds = 0.0;
     };
-    const double begin = midpoint - 0.5 * time_step_;
-    // Over which the exponential of an H that does not move is computed once.
-    const double steps = options_.duration > 0 ? std::max(options_.duration / time_step_, 1.0) : 1000.0;
+    const double steps = steps_of_run();
+    const std::vector<double> begins = sample_times(begin, until);
     std::vector<Judged> judged;
     for (const Candidate& candidate : candidates()) {
       Judged one{candidate, 1, 0.0, 0.0};
@@ -226,7 +299,7 @@ class Automatic : public Propagator {
         one.substeps = judged.back().substeps;
         one.rate = judged.back().rate;
       } else {
-        one.substeps = substeps_for(candidate, begin, psi, one.rate);
+        one.substeps = substeps_for(candidate, begins, psi, one.rate);
         if (one.substeps == 0) continue;
       }
       one.seconds = agreed(one.substeps * cost_of(candidate, hamiltonian_, time_step_ / one.substeps,
@@ -237,10 +310,7 @@ class Automatic : public Propagator {
             " per atomic unit of time in ", most_substeps, " substeps; take a smaller step");
     std::sort(judged.begin(), judged.end(), [](const Judged& a, const Judged& b) { return a.seconds < b.seconds; });
     const Judged& best = judged.front();
-    PropagatorOptions options = options_for(best.candidate, best.substeps);
-    options.substeps = best.substeps;
-    chosen_ = make_propagator(comm_, hamiltonian_, time_step_, options);
-    choice_ = chosen_->choice();
+    take(best.candidate, best.substeps, inner_tolerance(best.substeps));
     std::ostringstream reason;
     reason.precision(2);
     reason << "error " << best.rate << " per unit of time, " << options_.tolerance << " asked for; " << best.seconds
@@ -257,7 +327,9 @@ class Automatic : public Propagator {
   Hamiltonian hamiltonian_;
   double time_step_;
   PropagatorOptions options_;
+  Reference reference_;
   std::unique_ptr<Propagator> chosen_;
+  std::optional<ErrorSchedule> schedule_;
 };
 
 }  // namespace

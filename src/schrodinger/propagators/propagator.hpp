@@ -11,6 +11,14 @@
 
 namespace heddle::impl {
 
+/// Of a step, relative to the norm, for the wave function of several for which it is largest.
+struct StepError {
+  double psi = 0.0;          ///< ||psi - psi'||.
+  double probability = 0.0;  ///< | ||psi||^2 - ||psi'||^2 |.
+  bool begins = false;       ///< The field is another one than in the steps before.
+  bool lasts = true;         ///< The steps after it may have the same error.
+};
+
 class Propagator {
  public:
   virtual ~Propagator() = default;
@@ -27,6 +35,8 @@ class Propagator {
   [[nodiscard]] virtual std::string description() const { return schrodinger::to_string(choice_); }
   /// The latest exponential's, of methods that compute one as a matrix.
   [[nodiscard]] const std::optional<ExpmReport>& report() const { return report_; }
+  /// Of the latest step, as it was estimated; nothing where it was not.
+  [[nodiscard]] const std::optional<StepError>& error() const { return error_; }
 
  protected:
   explicit Propagator(schrodinger::PropagatorChoice choice) : choice_(std::move(choice)) {}
@@ -39,6 +49,7 @@ class Propagator {
 
   schrodinger::PropagatorChoice choice_;
   std::optional<ExpmReport> report_;
+  std::optional<StepError> error_;
 };
 
 /// Throws Error(argument), on every rank alike, for an order that the kind does not have, fewer than one substep,

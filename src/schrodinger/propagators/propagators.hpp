@@ -25,6 +25,12 @@ namespace heddle::impl {
                                                          const schrodinger::Hamiltonian& hamiltonian, double time_step,
                                                          const schrodinger::PropagatorOptions& options);
 
+/// `method`, whose error is estimated now and then: its steps stay as they are.
+[[nodiscard]] std::unique_ptr<Propagator> make_watched(const Communicator& comm,
+                                                       const schrodinger::Hamiltonian& hamiltonian, double time_step,
+                                                       const schrodinger::PropagatorOptions& options,
+                                                       std::unique_ptr<Propagator> method);
+
 /// Copies what a kernel wrote to psi's device values to its host values. Blocks.
 void to_host(const ExecutionSpace& space, WaveFunction& psi);
 

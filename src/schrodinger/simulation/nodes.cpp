@@ -1,3 +1,4 @@
+#include "schrodinger/simulation/scale.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/observables.hpp>
 
@@ -109,9 +110,13 @@ double crossing_of(const std::vector<Complex>& turned) {
 
 }  // namespace
 
-std::vector<double> node_positions(const Grid& grid, Values state, std::span<const double> before) {
-  require(static_cast<Index>(state.size()) == grid.points, "node_positions: ", state.size(), " values of psi for ",
+std::vector<double> node_positions(const Grid& grid, Values given, std::span<const double> before) {
+  require(static_cast<Index>(given.size()) == grid.points, "node_positions: ", given.size(), " values of psi for ",
           grid.points, " points");
+  // A factor of psi changes nothing, also where the squares would overflow or vanish.
+  const double scale = impl::scale_of(given);
+  std::vector<Complex> state(given.begin(), given.end());
+  for (Complex& value : state) value *= scale;
   std::vector<double> density(state.size());
   std::transform(state.begin(), state.end(), density.begin(), square);
   const double highest = density.empty() ? 0.0 : *std::max_element(density.begin(), density.end());

@@ -1,3 +1,4 @@
+#include "schrodinger/simulation/scale.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/observables.hpp>
 
@@ -36,6 +37,11 @@ double Observables::ionisation() const {
   return 1.0 - bound;
 }
 
+double Observables::error_of_probability(double p) const {
+  constexpr double rounding = 1e-14;
+  return 2 * error * std::sqrt(std::max(p * (1 - p), 0.0)) + error * error + probability_error + rounding;
+}
+
 std::complex<double> overlap(const Grid& grid, std::span<const std::complex<double>> a,
                              std::span<const std::complex<double>> b) {
   require_length(grid, a);
@@ -64,23 +70,36 @@ Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const
   const Grid& grid = hamiltonian.grid();
   const auto n = static_cast<std::size_t>(grid.points);
   require_length(grid, state);
+  const double scale = impl::scale_of(state);
+  std::vector<std::complex<double>> psi(state.begin(), state.end());
+  for (auto& value : psi) value *= scale;
   std::vector<std::complex<double>> result(n);
-  hamiltonian.apply(hamiltonian.potential_at(time), state, result);
+  hamiltonian.apply(hamiltonian.potential_at(time), psi, result);
 
   Sum probability;
   Sum energy;
   Sum position;
+  Sum energy_square;
+  Sum position_square;
   for (std::size_t i = 0; i < n; ++i) {
-    probability.add(std::norm(state[i]));
-    energy.add((std::conj(state[i]) * result[i]).real());
-    position.add(grid.x(static_cast<Index>(i)) * std::norm(state[i]));
+    const double x = grid.x(static_cast<Index>(i));
+    probability.add(std::norm(psi[i]));
+    energy.add((std::conj(psi[i]) * result[i]).real());
+    position.add(x * std::norm(psi[i]));
+    energy_square.add(std::norm(result[i]));
+    position_square.add(x * x * std::norm(psi[i]));
   }
   Observables seen;
   seen.time = time;
   seen.field = hamiltonian.field(time);
-  seen.norm = std::sqrt(probability.value() * grid.spacing());
+  seen.norm = std::sqrt(probability.value() * grid.spacing()) / scale;
   seen.energy = energy.value() / probability.value();
   seen.position = position.value() / probability.value();
+  const auto spread = [&](const Sum& square, double mean) {
+    return std::sqrt(std::max(square.value() / probability.value() - mean * mean, 0.0));
+  };
+  seen.position_spread = spread(position_square, seen.position);
+  seen.energy_spread = spread(energy_square, seen.energy);
   seen.dipole = -seen.position;
   if (hamiltonian.potential().kind == PotentialKind::soft_core) {
     seen.nuclei = hamiltonian.nuclei().positions(time);
@@ -93,8 +112,8 @@ Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const
   for (std::size_t k = 0; k < eigenstates.energies.size(); ++k) {
     const auto phi = eigenstates.state(static_cast<Index>(k));
     std::complex<double> overlap = 0.0;
-    for (std::size_t i = 0; i < n; ++i) overlap += phi[i] * state[i];
-    seen.populations.push_back(std::norm(overlap * grid.spacing()));
+    for (std::size_t i = 0; i < n; ++i) overlap += phi[i] * psi[i];
+    seen.populations.push_back(std::norm(overlap * grid.spacing() / scale));
   }
   return seen;
 }

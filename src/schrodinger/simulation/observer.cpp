@@ -1,7 +1,9 @@
 #include "schrodinger/simulation/observer.hpp"
 
 #include "dist/elementwise.hpp"
+#include "schrodinger/simulation/scale.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -23,7 +25,7 @@ using Numbers = Kokkos::View<double*, MemorySpace>;
 constexpr Index lanes = 256;
 
 // Columns of the sums, and then two for each eigenstate.
-enum Column : Index { probability, energy, position, first_overlap };
+enum Column : Index { probability, energy, position, energy_square, position_square, first_overlap };
 
 // Neumaier's compensated sum: the norm is watched at the level of round-off.
 struct Sum {
@@ -48,6 +50,7 @@ struct LaneSums {
   LocalMatrix<double> eigenstates;
   LocalMatrix<double> sums;
   LocalMatrix<double> rests;
+  double scale;  // A power of two by which psi is multiplied, so that squares neither overflow nor vanish.
 
   KOKKOS_INLINE_FUNCTION void operator()(Index item) const {
     if (item < lanes) {
@@ -66,11 +69,15 @@ struct LaneSums {
     const auto n = static_cast<Index>(state.extent(0));
     Sum all[first_overlap];
     for (Index i = lane; i < n; i += lanes) {
-      const Complex psi = state(i);
+      const Complex psi = scale * state(i);
+      const Complex h_psi = scale * product(i);
       const double density = square(psi);
+      const double x = potential.x(i);
       all[probability].add(density);
-      all[energy].add(psi.real() * product(i).real() + psi.imag() * product(i).imag());
-      all[position].add(potential.x(i) * density);
+      all[energy].add(psi.real() * h_psi.real() + psi.imag() * h_psi.imag());
+      all[position].add(x * density);
+      all[energy_square].add(square(h_psi));
+      all[position_square].add(x * x * density);
     }
     for (Index column = 0; column < first_overlap; ++column) keep(lane, column, all[column]);
   }
@@ -78,8 +85,8 @@ struct LaneSums {
     Sum real;
     Sum imaginary;
     for (auto i = lane; i < static_cast<Index>(state.extent(0)); i += lanes) {
-      real.add(eigenstates(i, level) * state(i).real());
-      imaginary.add(eigenstates(i, level) * state(i).imag());
+      real.add(eigenstates(i, level) * (scale * state(i).real()));
+      imaginary.add(eigenstates(i, level) * (scale * state(i).imag()));
     }
     keep(lane, first_overlap + 2 * level, real);
     keep(lane, first_overlap + 2 * level + 1, imaginary);
@@ -131,8 +138,9 @@ void Observer::use(const Eigenstates& eigenstates) {
 Observables Observer::observe(double time, const WaveFunction& psi, std::span<const double> nodes_before) {
   const DeviceState& state = psi.device();
   device_.apply(time, state, product_);
+  const double scale = scale_of(psi.host());
   Kokkos::parallel_for("heddle::schrodinger::observe_lanes", Policy(space_, 0, lanes * (1 + states_)),
-                       LaneSums{device_.potential_at(time), state, product_, eigenstates_, sums_, rests_});
+                       LaneSums{device_.potential_at(time), state, product_, eigenstates_, sums_, rests_, scale});
   add_lanes(space_, sums_, rests_, totals_);
   if constexpr (!on_host) Kokkos::deep_copy(space_, host_totals_, totals_);
   // While a device sums, the host looks at its own copy.
@@ -145,9 +153,14 @@ Observables Observer::observe(double time, const WaveFunction& psi, std::span<co
   const double spacing = hamiltonian_.grid().spacing();
   seen.time = time;
   seen.field = hamiltonian_.field(time);
-  seen.norm = std::sqrt(totals(probability) * spacing);
+  seen.norm = std::sqrt(totals(probability) * spacing) / scale;
   seen.energy = totals(energy) / totals(probability);
   seen.position = totals(position) / totals(probability);
+  const auto spread = [&](Column of_square, double mean) {
+    return std::sqrt(std::max(totals(of_square) / totals(probability) - mean * mean, 0.0));
+  };
+  seen.position_spread = spread(position_square, seen.position);
+  seen.energy_spread = spread(energy_square, seen.energy);
   seen.dipole = -seen.position;
   if (hamiltonian_.potential().kind == schrodinger::PotentialKind::soft_core) {
     seen.nuclei = hamiltonian_.nuclei().positions(time);
@@ -157,7 +170,7 @@ Observables Observer::observe(double time, const WaveFunction& psi, std::span<co
   seen.energies = energies_;
   for (Index level = 0; level < states_; ++level) {
     const std::complex<double> overlap(totals(first_overlap + 2 * level), totals(first_overlap + 2 * level + 1));
-    seen.populations.push_back(std::norm(overlap * spacing));
+    seen.populations.push_back(std::norm(overlap * spacing / scale));
   }
   return seen;
 }

@@ -1,5 +1,5 @@
 #include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
-#include "schrodinger/propagators/propagator.hpp"
+#include "schrodinger/propagators/propagators.hpp"
 #include "schrodinger/simulation/observer.hpp"
 #include "schrodinger/simulation/stopwatch.hpp"
 #include <heddle/core/error.hpp>
@@ -22,6 +22,14 @@ void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, 
   require(steps_done >= 0, "steps done = ", steps_done, " must not be negative");
 }
 
+// Of a size whose digits are all there, and whose square is a number.
+void require_size(const State& state) {
+  double largest = 0.0;
+  for (const auto& value : state) largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
+  require(largest >= 1e-290 && largest <= 1e150, "initial state: its largest value is ", largest,
+          largest == 0 ? ", so it is zero on the whole grid" : "", "; expected one from 1e-290 to 1e150");
+}
+
 void require_finite(const State& state) {
   require(std::all_of(state.begin(), state.end(),
                       [](const auto& value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); }),
@@ -32,9 +40,10 @@ void require_finite(const State& state) {
 void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.energies.resize(static_cast<std::size_t>(states));
   seen.populations.resize(static_cast<std::size_t>(states));
-  std::vector<double> values = {seen.norm,      seen.energy,    seen.position,         seen.dipole,
-                                seen.nuclei[0], seen.nuclei[1], seen.edge_probability, static_cast<double>(seen.nodes),
-                                seen.field};
+  std::vector<double> values = {
+      seen.norm,      seen.energy,          seen.position,         seen.dipole,
+      seen.nuclei[0], seen.nuclei[1],       seen.edge_probability, static_cast<double>(seen.nodes),
+      seen.field,     seen.position_spread, seen.energy_spread};
   const std::size_t scalars = values.size();
   values.insert(values.end(), seen.energies.begin(), seen.energies.end());
   values.insert(values.end(), seen.populations.begin(), seen.populations.end());
@@ -47,6 +56,8 @@ void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.edge_probability = values[6];
   seen.nodes = static_cast<Index>(values[7]);
   seen.field = values[8];
+  seen.position_spread = values[9];
+  seen.energy_spread = values[10];
   seen.node_positions.resize(static_cast<std::size_t>(seen.nodes));
   if (seen.nodes > 0) comm.broadcast(std::span(seen.node_positions), 0);
   const auto energies = values.begin() + static_cast<std::ptrdiff_t>(scalars);
@@ -66,7 +77,8 @@ struct Simulation::Impl {
       : comm(communicator),
         hamiltonian(of),
         options(chosen),
-        propagator(impl::make_propagator(comm, hamiltonian, options.time_step, options.propagator)),
+        propagator(made_propagator()),
+        errors(options.errors),
         mask(mask_of_step(hamiltonian.grid(), hamiltonian.absorber(), options.time_step)),
         steps(done),
         observables(static_cast<std::size_t>(count)),
@@ -78,6 +90,30 @@ struct Simulation::Impl {
       observer.emplace(comm.space(), hamiltonian, options.states);
       if (options.states > 0) eigenstates.emplace(hamiltonian.bare(), options.states);
     }
+  }
+
+  [[nodiscard]] std::unique_ptr<impl::Propagator> made_propagator() const {
+    auto method = impl::make_propagator(comm, hamiltonian, options.time_step, options.propagator);
+    if (options.propagator.kind == PropagatorKind::automatic) return method;
+    return impl::make_watched(comm, hamiltonian, options.time_step, options.propagator, std::move(method));
+  }
+
+  // The error of the latest step, known or not.
+  void add_error(const std::optional<impl::StepError>& of_step) {
+    if (!of_step) {
+      errors.steps_since += 1;
+      return;
+    }
+    const auto between = [&](double last, double now) {
+      return errors.steps_since * (of_step->begins ? last : std::max(last, now));
+    };
+    errors.psi += between(errors.psi_of_step, of_step->psi) + of_step->psi;
+    errors.probability += between(errors.probability_of_step, of_step->probability) + of_step->probability;
+    errors.steps_since = 0;
+    errors.steps_looked_at += 1;
+    if (!of_step->lasts) return;
+    errors.psi_of_step = of_step->psi;
+    errors.probability_of_step = of_step->probability;
   }
 
   [[nodiscard]] double time_of(Index step) const { return static_cast<double>(step) * options.time_step; }
@@ -113,6 +149,8 @@ struct Simulation::Impl {
     broadcast(comm, seen, options.states);
     seen.step = steps;
     seen.time = now;
+    seen.error = errors.psi + errors.steps_since * errors.psi_of_step;
+    seen.probability_error = errors.probability + errors.steps_since * errors.probability_of_step;
     observables[k] = std::move(seen);
   }
 
@@ -120,6 +158,7 @@ struct Simulation::Impl {
   Hamiltonian hamiltonian;
   SimulationOptions options;
   std::unique_ptr<impl::Propagator> propagator;
+  ErrorEstimate errors;
   std::vector<double> mask;
   std::vector<impl::WaveFunction> psi;
   Index steps;
@@ -147,6 +186,7 @@ Simulation::Simulation(const Communicator& comm, const Hamiltonian& hamiltonian,
       for (const State& state : initial) {
         require(state.size() == points, "initial state: ", state.size(), " values for ", points, " points");
         require_finite(state);
+        require_size(state);
       }
       require(nodes.empty() || nodes.size() == initial.size(), "nodes of ", nodes.size(), " wave functions for ",
               initial.size());
@@ -171,6 +211,7 @@ void Simulation::step() {
     impl_->begin_eigenstates();
     for (auto& seen : impl_->observables) seen.reset();
     impl_->propagator->advance(midpoint, impl_->psi, impl_->times);
+    impl_->add_error(impl_->propagator->error());
     impl_->absorb();
     ++impl_->steps;
     for (const impl::WaveFunction& psi : impl_->psi) {
@@ -216,6 +257,10 @@ double Simulation::largest_overlap() const {
     }
   }
   return largest;
+}
+
+const ErrorEstimate& Simulation::errors() const {
+  return impl_->errors;
 }
 
 const SimulationTimes& Simulation::times() const {

@@ -67,6 +67,33 @@ template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, con
   }
 }
 
+// The same of the estimated errors, which an earlier version's file does not have.
+template <class AnyRecord, class Visitor> void visit_errors(AnyRecord& record, const Deck& deck, Visitor&& visit) {
+  const auto states = static_cast<hsize_t>(deck.output_states);
+  const Extents each = each_of(record);
+  visit("/errors/psi", record.psi_error, Extents{}, "1", "estimated ||psi - exact psi||/||psi|| on this grid");
+  visit("/errors/energy", record.energy_error, each, "hartree", "estimated error of /observables/energy");
+  visit("/errors/position", record.position_error, each, "bohr", "estimated error of position, and of dipole");
+  visit("/errors/populations", record.populations_error, each_of(record, {states}), "1",
+        "estimated error of /observables/populations");
+  if (records_absorbed(deck)) {
+    visit("/errors/absorbed", record.absorbed_error, each, "1", "estimated error of /observables/absorbed");
+  }
+  if (records_ionisation(deck)) {
+    visit("/errors/ionisation", record.ionisation_error, each, "1", "estimated error of /observables/ionisation");
+  }
+  if (deck.output_radius > 0) {
+    visit("/errors/outside", record.outside_error, each, "1", "estimated error of /observables/outside");
+  }
+}
+
+constexpr const char* state_of_errors = "/errors/state";
+
+std::vector<double> numbers_of(const schrodinger::ErrorEstimate& errors) {
+  return {errors.psi,         errors.probability,    errors.psi_of_step, errors.probability_of_step,
+          errors.steps_since, errors.steps_looked_at};
+}
+
 template <class AnyRecord, class Visitor> void visit_frames(AnyRecord& record, const Deck& deck, Visitor&& visit) {
   const Extents each = each_of(record, {static_cast<hsize_t>(deck.grid.points)});
   visit("/frames/step", record.frame_step, Extents{}, "1", "step of each stored density");
@@ -145,6 +172,32 @@ void read_nodes(const std::filesystem::path& path, const Hdf5Reader& file, Recor
   }
 }
 
+// Not known where an earlier version wrote the file.
+void read_errors(const std::filesystem::path& path, const Hdf5Reader& file, const Deck& deck, std::size_t rows,
+                 Record& record) {
+  const bool known = file.has(state_of_errors);
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  visit_errors(record, deck,
+               [&](const char* name, std::vector<double>& values, const Extents& row, const char*, const char*) {
+                 const std::size_t expected = rows * product_of(row);
+                 values = known ? file.read<double>(name) : std::vector<double>(expected, none);
+                 if (values.size() == expected) return;
+                 throw Error(ErrorKind::input, message_of(path.string(), ": dataset ", name, " has ", values.size(),
+                                                          " values; expected ", expected));
+               });
+  if (!known) {
+    record.errors.psi = record.errors.probability = none;
+    return;
+  }
+  const std::vector<double> numbers = file.read<double>(state_of_errors);
+  const std::size_t expected = numbers_of({}).size();
+  if (numbers.size() != expected) {
+    throw Error(ErrorKind::input, message_of(path.string(), ": dataset ", state_of_errors, " has ", numbers.size(),
+                                             " values; expected ", expected));
+  }
+  record.errors = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+}
+
 schrodinger::PropagatorChoice read_choice(const std::filesystem::path& path, const Hdf5Reader& file) {
   const auto refuse = [&](const char* attribute, const auto& found, const std::string& expected) {
     throw Error(ErrorKind::input, message_of(path.string(), ": attribute ", attribute, " = ", found, ": ", expected));
@@ -207,6 +260,8 @@ std::vector<std::vector<double>> Record::last_nodes() const {
 }
 
 void Record::append(const Deck& deck, const Snapshot& now) {
+  errors = now.errors;
+  psi_error.push_back(now.seen.front().error);
   count = static_cast<Index>(now.states.size());
   propagator = now.propagator;
   const schrodinger::Observables& common = now.seen.front();
@@ -236,8 +291,14 @@ void Record::append(const Deck& deck, const Snapshot& now) {
     populations.insert(populations.end(), seen.populations.begin(), seen.populations.end());
     absorbed.push_back(seen.absorbed());
     ionisation.push_back(seen.ionisation());
+    energy_error.push_back(seen.energy_error());
+    position_error.push_back(seen.position_error());
+    for (const double p : seen.populations) populations_error.push_back(seen.error_of_probability(p));
+    absorbed_error.push_back(seen.error_of_probability(seen.absorbed()));
+    ionisation_error.push_back(seen.error_of_probability(seen.ionisation()));
     if (deck.output_radius > 0) {
       outside.push_back(schrodinger::probability_outside(deck.grid, state, deck.output_radius));
+      outside_error.push_back(seen.error_of_probability(outside.back()));
     }
     if (deck.output_autocorrelation) {
       const std::span<const std::complex<double>> begun(first);
@@ -262,6 +323,7 @@ std::vector<RecordArray> arrays_of(const Record& record, const Deck& deck) {
   };
   visit_rows(record, deck, rows_of(record.time.size()));
   add(positions_of_nodes, record.node_positions, {record.node_positions.size()});
+  visit_errors(record, deck, rows_of(record.time.size()));
   visit_frames(record, deck, rows_of(record.frame_step.size()));
   visit_restart(record, deck,
                 [&](const char* name, const auto& values, const Extents& extents, const char* /*unit*/,
@@ -302,6 +364,9 @@ void write_record(const std::filesystem::path& path, const Deck& deck, const Ham
   visit_rows(record, deck, write(record.time.size()));
   file.write<double>(positions_of_nodes, {record.node_positions.size()}, record.node_positions, "bohr",
                      "positions of all nodes, from left to right, of each entry of /observables/nodes in turn");
+  visit_errors(record, deck, write(record.time.size()));
+  const std::vector<double> errors = numbers_of(record.errors);
+  file.write<double>(state_of_errors, {errors.size()}, errors, "1", "what the estimates of the next step begin with");
   visit_frames(record, deck, write(record.frame_step.size()));
   visit_restart(
       record, deck,
@@ -343,6 +408,7 @@ Record read_record(const std::filesystem::path& path, const Deck& deck, const Ha
   };
   visit_rows(record, deck, read(rows));
   read_nodes(path, file, record);
+  read_errors(path, file, deck, rows, record);
   visit_frames(record, deck, read((rows - 1) / static_cast<std::size_t>(deck.output_every) + 1));
   visit_restart(record, deck, read(1));
   if (record.steps_done() > deck.time_steps) {

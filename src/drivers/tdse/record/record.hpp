@@ -4,6 +4,7 @@
 #include "drivers/tdse/deck/deck.hpp"
 #include <heddle/schrodinger/hamiltonian.hpp>
 #include <heddle/schrodinger/observables.hpp>
+#include <heddle/schrodinger/simulation.hpp>
 
 #include <complex>
 #include <cstddef>
@@ -21,7 +22,10 @@ struct Snapshot {
   std::vector<schrodinger::State> states;
   double largest_overlap = 0.0;
   schrodinger::PropagatorChoice propagator;
+  schrodinger::ErrorEstimate errors;
 };
+/// What a simulation is now. Collective.
+[[nodiscard]] Snapshot snapshot_of(schrodinger::Simulation& simulation);
 
 /// One row of observables for each step from 0 on, one frame every output.every steps, and the latest psi. A row has a
 /// value for each of m wave functions, where it is not theirs in common.
@@ -34,6 +38,10 @@ struct Record {
   std::vector<double> nuclei;          ///< steps x 2
   std::vector<double> field, absorbed, ionisation, outside, largest_overlap;
   std::vector<std::complex<double>> autocorrelation;
+  /// Estimated errors of psi and of the observables; NaN where an earlier version recorded none.
+  std::vector<double> psi_error, energy_error, position_error, populations_error, absorbed_error, ionisation_error,
+      outside_error;
+  schrodinger::ErrorEstimate errors;  ///< After the last step.
   std::vector<std::int64_t> frame_step;
   std::vector<double> frame_time;
   std::vector<double> density;                    ///< frames x m x points
@@ -75,7 +83,9 @@ struct RecordArray {
 /// /frames/step, /frames/t [frames]; /density [frames, n]; /psi [frames, n] with output.state; /restart/psi [n].
 ///
 /// With pulses /observables/field; with an absorber /observables/absorbed; with either and output.states
-/// /observables/ionisation; with output.radius /observables/outside; all [steps + 1]. With an absorber
+/// /observables/ionisation; with output.radius /observables/outside; all [steps + 1]. /errors/psi [steps + 1] and, for
+/// each of energy, position (and dipole), populations, absorbed, ionisation and outside that is recorded, its estimated
+/// error in an array of its size; /errors/state [6], what the next step's estimates begin with. With an absorber
 /// /potential/absorber [n]. With output.autocorrelation /observables/autocorrelation [steps + 1] and /restart/first
 /// [n].
 ///

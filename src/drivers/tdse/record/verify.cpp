@@ -88,13 +88,13 @@ int run(const CommonOptions& common, Options options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Selection& selection) {
-  add_command(
-      app, selection,
-      {"verify",
-       "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra; of several files also whether "
-       "they are the same, to the bit",
-       "  heddle tdse h2plus-stationary --arithmetic emulated -o a.h5 && heddle verify a.h5"},
-      all_options(), run);
+  add_command(app, selection,
+              {"verify",
+               "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra and errors; of several files "
+               "also whether "
+               "they are the same, to the bit",
+               "  heddle tdse h2plus-stationary --arithmetic emulated -o a.h5 && heddle verify a.h5"},
+              all_options(), run);
 }
 
 }  // namespace heddle::driver

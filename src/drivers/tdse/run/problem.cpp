@@ -30,14 +30,6 @@ void say_problem(const Context& context, const Deck& deck) {
   }
 }
 
-void say_late_pulses(const Context& context, const Deck& deck) {
-  const double end = static_cast<double>(deck.time_steps) * deck.time_step;
-  for (const auto& pulse : deck.pulses) {
-    if (end < pulse.centre)
-      context.say(format("note: ends at t = %.6g, before a pulse's middle, %.6g", end, pulse.centre));
-  }
-}
-
 nlohmann::ordered_json deck_inputs(const Deck& deck) {
   const auto& grid = deck.grid;
   return {{"points", grid.points},

@@ -9,8 +9,6 @@ namespace heddle::driver {
 
 /// Grid, potential, motion, propagator, pulses and absorber, in a line or more.
 void say_problem(const Context& context, const Deck& deck);
-/// A note of each pulse whose middle the run does not reach.
-void say_late_pulses(const Context& context, const Deck& deck);
 
 /// The deck in short, for a report.
 [[nodiscard]] nlohmann::ordered_json deck_inputs(const Deck& deck);

@@ -3,6 +3,7 @@
 #include "drivers/support/certificates.hpp"
 #include "drivers/support/text.hpp"
 #include "drivers/tdse/record/record.hpp"
+#include "drivers/tdse/run/accuracy.hpp"
 #include "drivers/tdse/run/course.hpp"
 #include "drivers/tdse/run/initial.hpp"
 #include "drivers/tdse/run/interruption.hpp"
@@ -34,6 +35,7 @@ void add_times(Report& report, const Simulation& simulation, const Keeper& keepe
   out["gemm"] = times.gemm;
   out["apply"] = times.apply;
   out["solve"] = times.solve;
+  out["errors"] = times.errors;
   if (times.certificate > 0) out["certificate"] = times.certificate;
   out["eigenstates"] = times.eigenstates;
   out["observables"] = times.observables;
@@ -42,12 +44,50 @@ void add_times(Report& report, const Simulation& simulation, const Keeper& keepe
   out["eigenstates_computed"] = times.eigenstates_computed;
   out["output"] = keeper.seconds();
   if (steps > 0) {
-    for (const char* part : {"steps", "hamiltonian", "expm", "gemm", "apply", "solve", "eigenstates", "observables",
-                             "output_wait", "eigenstates_computed", "output"}) {
+    for (const char* part : {"steps", "hamiltonian", "expm", "gemm", "apply", "solve", "errors", "eigenstates",
+                             "observables", "output_wait", "eigenstates_computed", "output"}) {
       out[std::string(part) + "_per_step"] = out[part].get<double>() / static_cast<double>(steps);
     }
     report.results()["gemm_share"] = times.total > 0 ? times.gemm / times.total : 0.0;
   }
+}
+
+// What a run reports of a wave function, of which an error is known.
+struct Reported {
+  const char* name;
+  double value;
+  double error;
+};
+std::vector<Reported> reported(const Simulation& simulation, const Observables& last, Index k, const Deck& deck) {
+  std::vector<Reported> all = {{"energy", last.energy, last.energy_error()},
+                               {"position", last.position, last.position_error()},
+                               {"dipole", last.dipole, last.position_error()}};
+  const auto add = [&](const char* name, double probability) {
+    all.push_back({name, probability, last.error_of_probability(probability)});
+  };
+  if (records_absorbed(deck)) add("absorbed", last.absorbed());
+  if (records_ionisation(deck)) add("ionisation", last.ionisation());
+  if (deck.output_radius > 0) {
+    add("outside", schrodinger::probability_outside(deck.grid, simulation.state(k), deck.output_radius));
+  }
+  return all;
+}
+
+// Errors of the results, null where they are not known, the names of those below them, and what the grid does.
+void add_errors(nlohmann::ordered_json& results, Simulation& simulation, Index k, const Deck& deck) {
+  const Observables& last = simulation.observables(k);
+  results["psi_error"] = last.error;
+  auto below = nlohmann::ordered_json::array();
+  for (const Reported& one : reported(simulation, last, k, deck)) {
+    results[std::string(one.name) + "_error"] = one.error;
+    if (!(std::abs(one.value) > one.error)) below.push_back(one.name);
+  }
+  auto& populations = results["populations_error"] = nlohmann::ordered_json::array();
+  for (const double p : last.populations) populations.push_back(last.error_of_probability(p));
+  results["below_error"] = below;
+  const auto grid = grid_resolution(schrodinger::Hamiltonian(deck.grid, deck.potential), simulation.state(k));
+  results["dx_kinetic_error"] = grid.kinetic > 0 ? grid.kinetic_error / grid.kinetic : 0.0;
+  results["dx_tail"] = grid.tail;
 }
 
 // The wave functions in turn, the first again.
@@ -63,6 +103,7 @@ void add_others(nlohmann::ordered_json& results, Simulation& simulation, const D
                    {"nodes", last.nodes},
                    {"populations", last.populations}});
     if (records_ionisation(deck)) all.back()["ionisation"] = last.ionisation();
+    add_errors(all.back(), simulation, k, deck);
   }
 }
 
@@ -87,6 +128,8 @@ void add_results(Report& report, Simulation& simulation, const Course& course, c
   if (deck.output_radius > 0) {
     results["outside"] = schrodinger::probability_outside(deck.grid, simulation.state(), deck.output_radius);
   }
+  add_errors(results, simulation, 0, deck);
+  results["error_steps"] = static_cast<Index>(simulation.errors().steps_looked_at);
   if (simulation.count() > 1) add_others(results, simulation, deck);
   results["output"] = deck.output_file;
   results["tile"] = simulation.tile();
@@ -102,33 +145,50 @@ void add_results(Report& report, Simulation& simulation, const Course& course, c
   }
 }
 
-void say_state(const Context& context, const Observables& last, const Deck& deck) {
-  context.say(format("t = %.6g after %lld steps: norm 1 %+.1e, energy %.10g, <x> = %.6g, dipole %.6g, %lld nodes",
-                     last.time, static_cast<long long>(last.step), last.norm - 1.0, last.energy, last.position,
-                     last.dipole, static_cast<long long>(last.nodes)));
+void say_state(const Context& context, Simulation& simulation, Index k, const Deck& deck) {
+  const Observables& last = simulation.observables(k);
+  context.say(format("t = %.6g after %lld steps: norm 1 %+.1e, energy %s, <x> = %s, dipole %s, %lld nodes", last.time,
+                     static_cast<long long>(last.step), last.norm - 1.0,
+                     with_error(last.energy, last.energy_error()).c_str(),
+                     with_error(last.position, last.position_error()).c_str(),
+                     with_error(last.dipole, last.position_error()).c_str(), static_cast<long long>(last.nodes)));
   if (!last.populations.empty()) {
     std::string text = "populations of the lowest eigenstates:";
-    for (const double population : last.populations) text += format(" %.6g", population);
-    context.say(text);
+    double worst = 0.0;
+    for (const double population : last.populations) {
+      text += format(" %.6g", population);
+      worst = std::max(worst, last.error_of_probability(population));
+    }
+    context.say(text + (std::isfinite(last.error) ? format("; each +- %.0e or less", worst) : ""));
   }
-  if (records_absorbed(deck)) context.say(format("absorbed: %.6g", last.absorbed()));
+  if (records_absorbed(deck)) {
+    context.say("absorbed " + with_error(last.absorbed(), last.error_of_probability(last.absorbed())));
+  }
   if (records_ionisation(deck)) {
-    context.say(format("ionised: %.6g is in none of the %lld bound states that are followed", last.ionisation(),
+    context.say(format("ionised %s: in none of the %lld bound states that are followed",
+                       with_error(last.ionisation(), last.error_of_probability(last.ionisation())).c_str(),
                        static_cast<long long>(std::count_if(last.energies.begin(), last.energies.end(),
                                                             [](double energy) { return energy < 0; }))));
     if (last.energies.back() < 0) {
       context.say("note: the highest of them is bound too, so there may be more: see output.states");
     }
   }
+  const std::string note =
+      note_on_grid(deck, grid_resolution(Hamiltonian(deck.grid, deck.potential), simulation.state(k)));
+  if (!note.empty()) context.say("note: " + note);
 }
 
 void say_summary(const Context& context, Simulation& simulation, const Course& course, const Deck& deck) {
   for (Index k = 0; k < simulation.count(); ++k) {
     if (simulation.count() > 1) context.say(format("wave function %lld:", static_cast<long long>(k)));
-    say_state(context, simulation.observables(k), deck);
+    say_state(context, simulation, k, deck);
   }
   if (simulation.count() > 1) context.say(format("largest |<psi_j|psi_k>|: %.1e", simulation.largest_overlap()));
   context.say("propagator: " + simulation.propagator_description());
+  const double error = simulation.observables().error;
+  context.say(std::isfinite(error) ? format("error of psi: %.0e, by estimates in %lld of the steps", error,
+                                            static_cast<long long>(simulation.errors().steps_looked_at))
+                                   : std::string("error of psi: not known"));
   if (const auto& expm = simulation.expm_report()) {
     context.say(format("exp(-i H dt): %s of degree %d, %d squarings, %d products, ||H dt||_1 = %.3g, tile %lld",
                        std::string(to_string(expm->method)).c_str(), expm->degree, expm->squarings, expm->products,
@@ -139,17 +199,6 @@ void say_summary(const Context& context, Simulation& simulation, const Course& c
         format("note: up to %.1e of the probability was at the ends of the grid, which reflect it", course.edge));
   }
   context.say("wrote " + deck.output_file + (deck.output_table.empty() ? "" : " and " + deck.output_table));
-}
-
-Snapshot snapshot_of(Simulation& simulation) {
-  Snapshot now;
-  for (Index k = 0; k < simulation.count(); ++k) {
-    now.seen.push_back(simulation.observables(k));
-    now.states.push_back(simulation.state(k));
-  }
-  now.largest_overlap = simulation.largest_overlap();
-  now.propagator = simulation.propagator();
-  return now;
 }
 
 // What a run goes on from: the deck's initial states, or what a file holds of an earlier run.
@@ -193,7 +242,7 @@ Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& ha
   return begin;
 }
 
-// A run that goes on takes the propagator that was chosen when it began, not the one that would be chosen now.
+// A run that goes on takes the propagator that it took last, not the one that would be chosen now.
 void keep_choice(const Communicator& comm, const schrodinger::PropagatorChoice& earlier,
                  schrodinger::PropagatorOptions& propagator) {
   if (propagator.kind != schrodinger::PropagatorKind::automatic) return;
@@ -202,10 +251,8 @@ void keep_choice(const Communicator& comm, const schrodinger::PropagatorChoice& 
   comm.broadcast(std::span(found), 0);
   const auto kind = static_cast<schrodinger::PropagatorKind>(static_cast<int>(found[0]));
   if (kind == schrodinger::PropagatorKind::automatic) return;
-  propagator.kind = kind;
-  propagator.order = static_cast<int>(found[1]);
-  propagator.substeps = static_cast<int>(found[2]);
-  propagator.tolerance = found[3];
+  propagator.resumed =
+      schrodinger::PropagatorChoice{kind, static_cast<int>(found[1]), static_cast<int>(found[2]), found[3], {}};
 }
 
 // All steps that are left, each recorded; the first of all states too, where they are new. The worst of all states.
@@ -242,7 +289,7 @@ Course run_to_the_end(Context& context, const Deck& deck, Simulation& simulation
 int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options,
                  const nlohmann::ordered_json& inputs) {
   const Communicator& comm = context.comm();
-  schrodinger::PropagatorOptions propagator = deck.propagator;
+  schrodinger::PropagatorOptions propagator = propagator_of(deck, 0);
   propagator.certificate = options.certificate;
   schrodinger::validate(propagator);
   if (!options.allow_growth) require_stable_step(deck, hamiltonian, "--allow-growth");
@@ -251,15 +298,21 @@ int run_dynamics(Context& context, const Deck& deck, const Hamiltonian& hamilton
   OutputLocks locks;
   comm.on_rank(0, [&] { locks = require_free_outputs(deck, context.options().json_file(), options); });
   say_problem(context, deck);
-  say_late_pulses(context, deck);
+  for (const std::string& note : notes_on_pulses(deck)) context.say("note: " + note);
   Keeper keeper(comm, deck, hamiltonian, options.force);
   Beginning beginning = beginning_of(context, deck, hamiltonian, options);
   propagator.tile = beginning.record.tile;
-  propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
   if (!options.restart.empty()) keep_choice(comm, beginning.record.propagator, propagator);
+  std::vector<double> errors = {beginning.record.errors.psi,         beginning.record.errors.probability,
+                                beginning.record.errors.psi_of_step, beginning.record.errors.probability_of_step,
+                                beginning.record.errors.steps_since, beginning.record.errors.steps_looked_at};
+  comm.broadcast(std::span(errors), 0);
   keeper.begin(std::move(beginning.record));
   Simulation simulation(comm, hamiltonian,
-                        {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states},
+                        {.time_step = deck.time_step,
+                         .propagator = propagator,
+                         .states = deck.output_states,
+                         .errors = {errors[0], errors[1], errors[2], errors[3], errors[4], errors[5]}},
                         beginning.states, beginning.steps_done, beginning.nodes);
   if (!options.restart.empty()) {
     context.say(

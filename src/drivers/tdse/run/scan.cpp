@@ -6,6 +6,7 @@
 #include "drivers/tdse/deck/keys.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/record/scan_file.hpp"
+#include "drivers/tdse/run/accuracy.hpp"
 #include "drivers/tdse/run/course.hpp"
 #include "drivers/tdse/run/initial.hpp"
 #include "drivers/tdse/run/interruption.hpp"
@@ -158,13 +159,13 @@ void fill_point(ScanTable& table, std::size_t point, const Deck& deck, const Ham
 bool run_point(const Context& alone, const Deck& deck, const RunOptions& options, const Interruption& interruption,
                ScanTable& table, std::size_t point) {
   const Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
-  schrodinger::PropagatorOptions propagator = deck.propagator;
-  propagator.tile = options.tile.value_or(schrodinger::default_tile(deck.grid.points));
-  propagator.duration = static_cast<double>(deck.time_steps) * deck.time_step;
+  const schrodinger::PropagatorOptions propagator =
+      propagator_of(deck, options.tile.value_or(schrodinger::default_tile(deck.grid.points)));
   const auto initial = initial_states(alone.comm(), deck, hamiltonian, propagator.tile,
                                       [&](const std::string& line) { alone.say(line); });
-  Simulation simulation(alone.comm(), hamiltonian,
-                        {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states}, initial);
+  Simulation simulation(
+      alone.comm(), hamiltonian,
+      {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states, .errors = {}}, initial);
   Followed followed{{}, std::vector<Course>(initial.size()), std::vector<Averages>(initial.size())};
   // The ends of the run are half a step each.
   const auto take = [&](double weight) {
@@ -359,6 +360,9 @@ int run_scan(Context& context, const Scan& scan, const std::vector<Deck>& decks,
   std::unique_ptr<FileLock> lock;
   comm.on_rank(0, [&] { lock = require_free(output, files, context.options().json_file(), options); });
   say_problem(context, decks.front());
+  for (std::size_t k = 0; k < decks.size(); ++k) {
+    for (const std::string& note : notes_on_pulses(decks[k])) context.say("note: " + scan.setting(k) + ": " + note);
+  }
   context.say(format("%zu values of %s from %g to %g, on %d rank%s", decks.size(), scan.key.c_str(),
                      scan.values.front(), scan.values.back(), comm.size(), comm.size() == 1 ? "" : "s"));
   ScanTable table(scan.values, states, waves_of(comm, decks.front()));
