@@ -223,14 +223,9 @@ template <Scalar T> class PlacedProduct {
     bool known[parts<T>][RowSums::rows];
     std::vector<double> a;
     std::vector<double> b;
-    explicit ExactTile(Index inner) : ExactTile(inner, std::make_index_sequence<parts<T>>()) {}
-
-   private:
-    template <std::size_t... part>
-    ExactTile(Index inner, std::index_sequence<part...>)
-        : sums{RowSums((static_cast<void>(part), panel_width * panel_width))...},
-          a(static_cast<std::size_t>(inner)),
-          b(static_cast<std::size_t>(inner)) {}
+    explicit ExactTile(Index inner) : a(static_cast<std::size_t>(inner)), b(static_cast<std::size_t>(inner)) {
+      for (RowSums& one : sums) one.clear(panel_width * panel_width);
+    }
   };
   void exact_tile(Index i, Index j, ExactTile& work) const {
     using R = Real<T>;
