@@ -26,6 +26,7 @@ namespace heddle::hunt {
   OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
   OPERATION(expm_action_spectra) OPERATION(expm_action_non_normal) OPERATION(phi) OPERATION(phi_action) \
+  OPERATION(expm_frechet) \
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_batched_large) OPERATION(eigen_ranks) \
   OPERATION(generalised) \
   OPERATION(svd_batched) \
