@@ -41,6 +41,7 @@ LEFT_OUT = {
     "dimensions_of": "a table", "real_of": "an accessor", "imaginary_of": "an accessor", "as_batch": "changes a view",
     "jacobi_generalised": "behind jacobi() of pencils, which is hunted",
     "key_array": "behind find_duplicates()", "jacobi_batched_values": "tests/eigen compares it with jacobi_batched()",
+    "ExpmFrechetPlan": "behind expm_frechet(), which is hunted",
     "ExpmActionPlan": "behind expm_action() and expm_multiply of Python, which are hunted",
     "expm_certificate_tolerance": "a tolerance", "default_tile": "a size",
     "schrodinger/absorber.hpp": "closed forms, which tests/schrodinger evaluates", "schrodinger/pulse.hpp": "the same",

@@ -151,7 +151,9 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
       require(!part || (part->rows() == placement.rows() && part->columns() == placement.columns()), "expm: ", name,
               " is ", part ? part->rows() : 0, " x ", part ? part->columns() : 0, "; expected ", placement.rows(),
               " x ", placement.columns());
+      if (part) impl::require_same_ranks("expm", name, *part, comm);
     };
+    require_shape("A", A.real);
     require_shape("the imaginary part of A", A.imaginary);
     require_shape("E", E.real);
     require_shape("the imaginary part of E", E.imaginary);

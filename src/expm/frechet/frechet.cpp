@@ -42,7 +42,9 @@ void ExpmFrechetPlan<T>::State::require_shapes(const SplitMatrix<T>& A, const Sp
   const auto require_shape = [&](const char* name, const std::optional<DistributedMatrix<T>>& part) {
     require(!part || (part->rows() == a.rows() && part->columns() == a.columns()), "expm_frechet: ", name, " is ",
             part ? part->rows() : 0, " x ", part ? part->columns() : 0, "; expected ", a.rows(), " x ", a.columns());
+    if (part) impl::require_same_ranks("expm_frechet", name, *part, comm);
   };
+  require_shape("A", A.real);
   require_shape("the imaginary part of A", A.imaginary);
   require_shape("D", D.real);
   require_shape("the imaginary part of D", D.imaginary);
