@@ -36,7 +36,7 @@ Index exponent_between(const PlacedMatrix<T>& M, const OfColumns& by_row, const 
   return static_cast<Index>(*std::max_element(of_rows.begin(), of_rows.end())) - above;
 }
 // The same of M itself, where it is read fastest.
-template <Scalar T> Index exponent_of(const PlacedMatrix<T>& M) {
+template <Scalar T> Index largest_exponent(const PlacedMatrix<T>& M) {
   const Elements<T> m(M.local());
   const std::vector<double> of_rows = over_rows<Larger>(
       M, "heddle::solve::largest_of_rows", KOKKOS_LAMBDA(Index i, Index j) {
@@ -127,7 +127,7 @@ Size one_norm(const PlacedMatrix<T>& M, const std::vector<Index>& rows, const st
   // Of numbers up to one: what underflows is nothing beside the largest.
   Index most = 0;
   if (are_zeros(rows) && are_zeros(columns)) {
-    most = exponent_of(M);
+    most = largest_exponent(M);
     add_columns(M, most, sums);
   } else {
     const OfColumns by_row = of_local_rows(M, rows);
