@@ -49,8 +49,12 @@ class ExpmMultiplyReport:
     products: int
     """Products of a with a block of all columns."""
     other_products: int
+    truncation: float
+    """Bound of the error of the truncation alone, which `tolerance` limits."""
     error: float
-    """Bound of the error of the truncation."""
+    """The error of the result, with rounding: the largest ||r - exp(t a) b|| / ||r|| (2-norm) of a column r of it."""
+    error_is_bound: bool
+    """Whether `error` is an upper bound, as for a known structure by "krylov" and "chebyshev"; else an estimate."""
     seconds: float
 
 
@@ -158,7 +162,9 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
     time : number
         One time, without start and stop; complex where B is.
     method : str
-        "automatic", "taylor", "chebyshev" or "krylov"; Chebyshev's is for known structures.
+        "automatic", "taylor", "chebyshev" or "krylov"; Chebyshev's is for known structures. The report has the method
+        that was taken: Krylov steps give way to a series where that takes ten times fewer products, or where two thirds
+        of the digits would be lost.
     structure : str
         "general", or what A is: "hermitian" or "skew-hermitian".
     tolerance : float
@@ -166,7 +172,8 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
     dimension : int
         The largest dimension of a Krylov subspace.
     full_output : bool
-        Whether an ExpmMultiplyReport is returned too (of several times a list of them).
+        Whether an ExpmMultiplyReport is returned too (of several times a list of them, each for the step from the time
+        before).
 
     Returns
     -------

@@ -23,7 +23,9 @@ nb::dict action_entries(const ExpmActionReport& report) {
   entries["steps"] = report.steps;
   entries["products"] = report.products;
   entries["other_products"] = report.other_products;
+  entries["truncation"] = report.truncation;
   entries["error"] = report.error;
+  entries["error_is_bound"] = report.error_is_bound;
   entries["seconds"] = report.seconds;
   return entries;
 }

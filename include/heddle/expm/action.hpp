@@ -13,11 +13,19 @@ namespace heddle {
 
 /// How exp(time A) B is computed.
 enum class ExpmActionMethod {
-  automatic,  ///< `krylov` or `chebyshev` for A of known structure, whichever takes fewer products; otherwise `taylor`.
-  taylor,     ///< The truncated Taylor series, in as many steps as the norms of powers of A ask for.
-  /// One Chebyshev series over the spectrum, for a Hermitian or skew-Hermitian A and a real or imaginary time.
+  /// `krylov` or `chebyshev` for A of known structure, whichever takes fewer products; otherwise `taylor`, or `krylov`
+  /// where n is at most the dimension and a series would take more than 1000 n products.
+  automatic,
+  /// The truncated Taylor series, in as many steps as the norms of powers of A ask for; the whole series in one step
+  /// where it ends, because A is nilpotent.
+  taylor,
+  /// One Chebyshev series over the spectrum, for a Hermitian or skew-Hermitian A; two, one after the other, where the
+  /// time is neither real nor imaginary.
   chebyshev,
   /// The Lanczos method (Arnoldi's where A has no structure) with restarts, in steps as long as the subspace allows.
+  /// Where these are so short that a series takes ten times fewer products, and where Arnoldi's vectors lose two thirds
+  /// of the digits that are asked for (A far from normal), `chebyshev` or `taylor` takes over: see
+  /// ExpmActionReport::method.
   krylov,
 };
 /// The name of a method: "automatic", "taylor", "chebyshev" or "krylov".
@@ -41,8 +49,8 @@ template <Scalar T> struct ExpmActionOperator {
   Index n = 0;
   /// Computes Y = A X.
   Apply apply{};
-  /// Computes Y = A^H X. It is called by method `taylor` alone, and only where the structure of A is `general`;
-  /// otherwise it may be empty.
+  /// Computes Y = A^H X. It is called by method `taylor` alone (also where `krylov` gives way to it), and only where
+  /// the structure of A is `general`; otherwise it may be empty.
   Apply apply_adjoint{};
 };
 
@@ -59,7 +67,8 @@ struct ExpmActionOptions {
   struct Interval {
     double least = 0.0, largest = 0.0;
   };
-  /// The interval of the spectrum for method `chebyshev`; empty: it is found by Lanczos steps from a random vector.
+  /// The interval of the spectrum for method `chebyshev`; empty: it is found by Lanczos steps from a random vector. One
+  /// that reaches far beyond the spectrum where exp(time x) is large is narrowed so, as its terms would cancel.
   std::optional<Interval> spectrum{};
 };
 
@@ -71,11 +80,22 @@ struct ExpmActionReport {
   Index steps = 0;           ///< Number of steps in time; 1 for a Chebyshev series.
   Index products = 0;        ///< Number of products of A with a block of m columns.
   Index other_products = 0;  ///< Number of products of A or A^H with one or two columns, for norms and the spectrum.
-  /// Bound of the error of the truncation. For `taylor` it is the relative backward error: the result is exp(time (A +
-  /// D)) B with ||D||_1 <= error ||A||_1, as far as norms of powers are not underestimated. For `chebyshev` and
-  /// `krylov`, the 2-norm of the error of a column is at most `error` times ||exp(time A)||_2 ||column||_2 (an estimate
-  /// with Arnoldi's method).
+  /// Bound of the error of the truncation alone. For `taylor` it is the relative backward error: the result is
+  /// exp(time (A + D)) B with ||D||_1 <= truncation ||A||_1, as far as norms of powers are not underestimated. For
+  /// `chebyshev` and `krylov`, the 2-norm of that error of a column is at most `truncation` times ||exp(time A)||_2
+  /// ||column||_2 (an estimate with Arnoldi's method).
+  double truncation = 0.0;
+  /// The error of the result, truncation and rounding together: the largest ||r - exp(time A) b||_2 / ||r||_2 of a
+  /// column r of R, apart from elements that underflow. `error_is_bound` tells which of the two it is:
+  ///
+  /// - an upper bound, for Hermitian and skew-Hermitian A by `krylov` and `chebyshev`: what each step leaves out, plus
+  ///   what it rounds, for products with errors of at most (4 + sqrt(n)) u ||A||_2 ||x||_2 and eigenvalues within the
+  ///   interval that was given or found, over what is left of the bound exp(time lambda) of a column's size;
+  /// - an estimate, by `taylor` and Arnoldi's method: a sum of the columns is computed beside them, with errors of the
+  ///   size of each step's added at random, and what they grow to is four times counted.
   double error = 0.0;
+  /// Whether `error` is an upper bound; otherwise it is an estimate.
+  bool error_is_bound = false;
   double seconds = 0.0;  ///< Time of the slowest rank, in seconds.
 };
 
@@ -88,23 +108,28 @@ struct ExpmActionReport {
 /// real H is execute({0.0, -t}, H, psi, psi). `time` must be real where T is real.
 ///
 /// Throws Error(argument), on every rank alike, for shapes and options that don't fit, and Error(computation) for NaN
-/// or infinity in A or B, a result that overflows, and a given `spectrum` that is too narrow to be true. Blocks. Bits:
+/// or infinity in A or B, a result that overflows, a given `spectrum` that is too narrow to be true, a time A so large
+/// that rounding leaves no digit of exp(time A) (Hermitian and skew-Hermitian A: u ||time A|| near 1 / sqrt(n)), and a
+/// `krylov` method without structure that can give way to nothing, as the operator has no adjoint. Blocks. Bits:
 /// rank-invariant (with an operator as far as its own bits are).
 ///
 /// Cost: a product of A and a block takes 2 n^2 m flops for real A and 8 n^2 m for complex A over all ranks, one pass
 /// over A for every four columns, and then an exchange of the block between ranks. Work on the vectors is done by every
 /// rank in full. In double precision `taylor` takes about 8 products for each unit of |time| times min(||A||_1,
 /// ||A^k||_1^(1/k)); `chebyshev` and one step of `krylov` take about |time| h + 10, where h is half the length of the
-/// spectrum. Each execute() measures A anew where its method needs norms or a spectrum: about 4 to 40 products with one
-/// or two columns, 30 for a spectrum. Memory: 4 blocks, and `dimension` more for `krylov`.
+/// spectrum, or for a real time about 9 sqrt(|time| h) where that is less. Each execute() measures A anew where its
+/// method needs norms or a spectrum: about 4 to 40 products with one or two columns, 30 for a spectrum, and for a real
+/// time as many as the series at most. Memory: 4 blocks, and `dimension` more for `krylov`; `taylor` and Arnoldi's
+/// method take a column more in each. Times below 2^-32 and above 2^32 are scaled by a power of two, and A the other
+/// way, so that nothing on the way overflows.
 ///
-/// Rounding adds to the error by as much as the largest term of a step exceeds the sum: up to e^5 for `taylor`, hardly
-/// anything for the others.
+/// Rounding: about u ||time A|| relative to exp(time A), times what the largest term of a step exceeds the sum by: up
+/// to e^5 for `taylor`, hardly anything for the others.
 ///
 /// Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2, but for its table of theta, which here comes from the bound of
-/// the backward error for any tolerance, and for tests of convergence, which are made here for each column. H.
-/// Tal-Ezer, R. Kosloff (1984). Y. Saad (1992). The bound of a Lanczos step follows from e_m^T f(T) e_1 = f[theta_1 ...
-/// theta_m] times the product of the off-diagonal elements of T.
+/// the backward error for any tolerance, and for tests of convergence, which are made here for each column and bound
+/// all terms that follow. H. Tal-Ezer, R. Kosloff (1984). Y. Saad (1992). The bound of a Lanczos step follows from
+/// e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of the off-diagonal elements of T.
 template <Scalar T> class ExpmActionPlan {
  public:
   /// Makes a plan for the matrices and blocks that are given to execute().

@@ -1,3 +1,4 @@
+// Plans for exp(time A) B: which method, on which scaling, and how large the error may be.
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "dist/copies.hpp"
@@ -10,6 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace heddle {
@@ -27,6 +31,25 @@ template <Scalar T> std::complex<double> trace(const Communicator& comm, const D
   std::complex<double> sum = 0.0;
   for (const std::complex<double>& element : impl::diagonal_of(comm, A, 0)) sum += element;
   return sum;
+}
+
+// The power of two that A takes from the time where one of them is so far from 1 that numbers on the way would leave
+// the range though time A is in it; 0 elsewhere. Both of its halves are factors in range.
+template <Scalar T> int exponent_of(std::complex<double> time) {
+  constexpr int near = 32;
+  constexpr int most = std::is_same_v<Real<T>, float> ? 240 : 2000;
+  const double size = std::max(std::abs(time.real()), std::abs(time.imag()));
+  const int exponent = size > 0.0 ? std::ilogb(size) : 0;
+  return std::abs(exponent) <= near ? 0 : std::clamp(exponent, -most, most);
+}
+template <Scalar T> Real<T> power_of_two(int exponent) {
+  return static_cast<Real<T>>(std::ldexp(1.0, exponent));
+}
+ExpmActionOptions::Interval scaled_interval(const ExpmActionOptions::Interval& interval, int exponent) {
+  return {std::ldexp(interval.least, exponent), std::ldexp(interval.largest, exponent)};
+}
+std::complex<double> scaled(const std::complex<double>& time, int exponent) {
+  return {std::ldexp(time.real(), exponent), std::ldexp(time.imag(), exponent)};
 }
 
 }  // namespace
@@ -47,7 +70,9 @@ template <Scalar T> struct ExpmActionPlan<T>::State {
              const MatrixView<T>& R) const;
   ExpmActionReport execute(impl::ActionProblem<T> problem, const MatrixView<const T>& B, const MatrixView<T>& R);
   void act(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ExpmActionReport& report);
-  void act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ExpmActionReport& report);
+  void act_in_company(const impl::ActionProblem<T>& problem, ExpmActionMethod method, const MatrixView<T>& R,
+                      ExpmActionReport& report);
+  bool act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R, ExpmActionReport& report);
 
   Communicator comm;
   ExpmActionOptions options;
@@ -68,81 +93,135 @@ void ExpmActionPlan<T>::State::check(std::complex<double> time, Index rows, Inde
           time.imag(), " i; expected finite");
   require(is_complex<T> || time.imag() == 0.0, "expm_action: time has an imaginary part, ", time.imag(),
           ", and the vectors are real");
-  const bool straight = time.real() == 0.0 || time.imag() == 0.0;
-  require(
-      options.method != ExpmActionMethod::chebyshev || (options.structure != ExpmActionStructure::general && straight),
-      "expm_action: chebyshev takes a Hermitian or skew-Hermitian A and a real or imaginary time");
+  require(options.method != ExpmActionMethod::chebyshev || options.structure != ExpmActionStructure::general,
+          "expm_action: chebyshev takes a Hermitian or skew-Hermitian A, and structure is general");
 }
 
+// False, and R is of no use, where A has no structure and the subspace is too small or too sensitive.
 template <Scalar T>
-void ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
+bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
                                              ExpmActionReport& report) {
-  using impl::series_over;
-  const bool straight = problem.time.real() == 0.0 || problem.time.imag() == 0.0;
-  const bool may_change =
-      options.method == ExpmActionMethod::automatic && problem.structure != ExpmActionStructure::general && straight;
-  bool tried = !may_change;
+  using impl::terms_over;
   report.method = ExpmActionMethod::krylov;
   impl::KrylovSteps<T> krylov(problem, options.dimension, static_cast<Index>(R.extent(1)), work);
+  std::optional<impl::Spectrum> found;
+  std::optional<ExpmActionOptions::Interval> interval;
+  if (options.spectrum) {
+    interval = scaled_interval(*options.spectrum, problem.exponent);
+    krylov.know(*interval);
+  }
+  const auto dimension = static_cast<double>(std::min<Index>(options.dimension, problem.n));
+  // Krylov steps that are asked for are taken unless another method needs ten times fewer products.
+  const double patience = options.method == ExpmActionMethod::automatic ? 1.0 : 10.0;
   // A spectrum that is known tells the number of products at once; else the first step does.
-  std::optional<ExpmActionOptions::Interval> interval = options.spectrum;
-  double rest = 1.0;
-  while (rest > 0.0) {
-    if (!tried && (interval || rest < 1.0)) {
+  bool tried = problem.general() || !interval;
+  for (double rest = 1.0; rest > 0.0; rest = krylov.rest()) {
+    if (!tried) {
       tried = true;
-      interval = interval ? interval : spectrum_of(problem, work, report);
       impl::ActionProblem<T> remaining = problem;
       remaining.time *= rest;
       remaining.tolerance *= rest;
-      const int degree = series_over(*interval, remaining.time, problem.structure, remaining.tolerance).degree();
+      if (!interval) {
+        found = spectrum_of(remaining, work, report, {.growth = remaining.growth()});
+        krylov.know(found->interval);
+      }
+      const ExpmActionOptions::Interval& whole = interval ? *interval : found->interval;
+      const double terms = terms_over(whole, remaining.time, problem.structure, remaining.tolerance);
       // As many Krylov steps as the first was long; before there was one, as a spectrum spread evenly would take:
       // (z / 2)^d / d! bounds the error of d vectors, z half the spectrum's length times the time.
-      const double z = 0.5 * (interval->largest - interval->least) * std::abs(remaining.time);
-      const double reach =
-          2.0 * std::exp((std::log(problem.tolerance) + std::lgamma(options.dimension + 1.0)) / options.dimension);
-      const double steps = std::ceil(rest < 1.0 ? rest / (1.0 - rest) : z / reach);
-      if (degree > options.dimension && degree < steps * options.dimension &&
-          act_by_chebyshev(remaining, *interval, work, R, report)) {
+      const double z = 0.5 * (whole.largest - whole.least) * std::abs(remaining.time);
+      const double reach = 2.0 * std::exp((std::log(problem.tolerance) + std::lgamma(dimension + 1.0)) / dimension);
+      const double steps = std::ceil(krylov.share() > 0.0 ? rest / krylov.share() : z / reach);
+      if (terms > dimension && patience * terms < steps * dimension) {
+        act_by_chebyshev(remaining, interval, found, work, R, report);
         report.method = ExpmActionMethod::chebyshev;
-        return;
+        return true;
       }
     }
-    krylov.step(R, report);
-    rest = krylov.rest();
+    if (!krylov.step(R, report)) return false;
+    tried = problem.general() || interval || rest < 1.0;
+    // A Taylor series takes about 8 products for each unit of ||time A||.
+    const double of_taylor = 8.0 * std::ceil(krylov.norm() * std::abs(problem.time) * krylov.rest());
+    if (problem.general() && krylov.rest() > 0.0 &&
+        10.0 * patience * of_taylor * krylov.share() < dimension * krylov.rest()) {
+      return false;
+    }
+    if (krylov.rest() == rest && tried) {
+      throw Error(ErrorKind::computation, "expm_action: steps of a Krylov method become too short");
+    }
   }
+  return true;
+}
+
+// By a method whose errors are estimated by a companion.
+template <Scalar T>
+void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& problem, ExpmActionMethod method,
+                                              const MatrixView<T>& R, ExpmActionReport& report) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto by_taylor = [&](double most_products) {
+    report.method = ExpmActionMethod::taylor;
+    report.truncation = 0.0;
+    const MatrixView<T> all = work.accompany(R);
+    const bool done = act_by_taylor(problem, most_products, work, all, report);
+    report.error = done ? work.estimated_error() : infinity;
+    return done;
+  };
+  // Of the digits that are asked for two thirds are lost where Krylov vectors mix elements of all sizes; a series that
+  // leaves zeros alone may know more.
+  const auto by_krylov = [&] {
+    report.truncation = 0.0;
+    report.error = act_by_krylov(problem, work.accompany(R), report) ? work.estimated_error() : infinity;
+    return report.error <= std::cbrt(problem.tolerance);
+  };
+  // A subspace that is the whole space takes n products, however large A is; a series that takes a while may know more,
+  // but one of so many products would not end in useful time.
+  const bool whole = problem.n <= options.dimension;
+  const double most = whole ? 1e7 : infinity;
+  bool done = false;
+  if (method == ExpmActionMethod::taylor) {
+    const bool hurries = whole && options.method == ExpmActionMethod::automatic;
+    done = by_taylor(hurries ? 1000.0 * static_cast<double>(problem.n) : infinity) || by_krylov() || by_taylor(most);
+  } else {
+    done = by_krylov() || (problem.apply_adjoint ? by_taylor(most) : report.error < infinity);
+  }
+  if (!done) {
+    throw Error(
+        ErrorKind::computation,
+        message_of("expm_action: a Krylov method of dimension ", options.dimension,
+                   " takes too many steps for this A, or loses more than two thirds of the digits, and a Taylor "
+                   "series takes more than ",
+                   most,
+                   " products, or has no apply_adjoint; expected a larger dimension, a looser tolerance, "
+                   "or a structure where A has one"));
+  }
+  report.error *= 1.0 + work.truncated / work.moved;
+  work.leave_companion(R);
 }
 
 template <Scalar T>
 void ExpmActionPlan<T>::State::act(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
                                    ExpmActionReport& report) {
-  const bool general = problem.structure == ExpmActionStructure::general;
   ExpmActionMethod method = options.method;
-  if (method == ExpmActionMethod::automatic && general && problem.apply_adjoint) {
-    method = ExpmActionMethod::taylor;
+  if (method == ExpmActionMethod::automatic) {
+    method = problem.general() && problem.apply_adjoint ? ExpmActionMethod::taylor : ExpmActionMethod::krylov;
   }
-  switch (method) {
-    case ExpmActionMethod::taylor:
-      require(static_cast<bool>(problem.apply_adjoint),
-              "expm_action: taylor needs apply_adjoint where the operator is general");
-      report.method = method;
-      return act_by_taylor(problem, work, R, report);
-    case ExpmActionMethod::chebyshev: {
-      report.method = method;
-      ExpmActionOptions::Interval interval = options.spectrum ? *options.spectrum : spectrum_of(problem, work, report);
-      for (int attempt = 1; !act_by_chebyshev(problem, interval, work, R, report); ++attempt) {
-        if (options.spectrum || attempt == 4) {
-          throw Error(ErrorKind::computation,
-                      message_of("expm_action: the spectrum is wider than ", interval.least, " ... ", interval.largest,
-                                 ", or A is not Hermitian or skew-Hermitian as was said"));
-        }
-        const double more = 0.25 * (interval.largest - interval.least);
-        interval = {interval.least - more, interval.largest + more};
-      }
-      return;
-    }
-    default:
-      return act_by_krylov(problem, R, report);
+  require(method != ExpmActionMethod::taylor || problem.apply_adjoint,
+          "expm_action: taylor needs apply_adjoint where the operator is general");
+  report.error_is_bound = !problem.general() && method != ExpmActionMethod::taylor;
+  if (!report.error_is_bound) return act_in_company(problem, method, R, report);
+  std::vector<double> largest = work.columns.largest(R);
+  work.exponents.begin(largest.size());
+  work.exponents.normalise(work.columns, R, largest);
+  work.errors.begin(largest.size());
+  if (method == ExpmActionMethod::chebyshev) {
+    report.method = method;
+    std::optional<ExpmActionOptions::Interval> given;
+    if (options.spectrum) given = scaled_interval(*options.spectrum, problem.exponent);
+    act_by_chebyshev<T>(problem, given, std::nullopt, work, R, report);
+  } else {
+    static_cast<void>(act_by_krylov(problem, R, report));
   }
+  report.error = work.errors.largest();
 }
 
 template <Scalar T>
@@ -154,25 +233,22 @@ ExpmActionReport ExpmActionPlan<T>::State::execute(impl::ActionProblem<T> proble
     problem.space = comm.space();
     problem.structure = options.structure;
     problem.tolerance = std::max(options.tolerance, static_cast<double>(unit_roundoff<T>));
-    const auto largest_of_finite = [&](const MatrixView<const T>& block, const char* what) {
-      std::vector<double> largest = work.columns.largest(block);
+    const auto require_finite = [&](const MatrixView<const T>& block, const char* what) {
+      const std::vector<double> largest = work.columns.largest(block);
       if (!std::all_of(largest.begin(), largest.end(), [](double size) { return std::isfinite(size); })) {
         throw Error(ErrorKind::computation, message_of("expm_action: ", what));
       }
-      return largest;
     };
-    std::vector<double> largest = largest_of_finite(B, "B holds NaN or Inf");
+    require_finite(B, "B holds NaN or Inf");
     ExpmActionReport report;
     report.method = options.method;
     if (B.data() != R.data()) {
       impl::add_scaled<T>(comm.space(), T(1), B, T(0), R);
     }
     if (B.size() > 0 && problem.time != 0.0) {
-      work.exponents.begin(largest.size());
-      work.exponents.normalise(work.columns, R, largest);
       act(problem, R, report);
       work.exponents.finish(work.columns, R);
-      largest_of_finite(R, "the result overflows");
+      require_finite(R, "the result overflows");
     }
     comm.space().fence("heddle::expm_action::end");
     report.seconds = comm.all_reduce(timer.seconds(), Reduction::maximum);
@@ -213,11 +289,17 @@ template <Scalar T> template <Scalar Element>
     }
     impl::ActionProblem<T> problem;
     problem.n = A.rows();
-    problem.time = time;
-    problem.shift = A.rows() > 0 ? trace(comm, mine) / static_cast<double>(A.rows()) : 0.0;
-    problem.apply = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply(1, X, Y); };
-    problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-      products.multiply_adjoint(1, X, Y);
+    problem.exponent = exponent_of<T>(time);
+    problem.time = scaled(time, -problem.exponent);
+    const std::complex<double> mean = A.rows() > 0 ? trace(comm, mine) / static_cast<double>(A.rows()) : 0.0;
+    problem.shift = scaled(mean, problem.exponent);
+    const auto inner = power_of_two<T>(problem.exponent / 2);
+    const auto outer = power_of_two<T>(problem.exponent - problem.exponent / 2);
+    problem.apply = [&, inner, outer](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+      products.multiply(outer, X, Y, inner);
+    };
+    problem.apply_adjoint = [&, inner, outer](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+      products.multiply_adjoint(outer, X, Y, inner);
     };
     return state_->execute(std::move(problem), B, R);
   }
@@ -230,22 +312,35 @@ ExpmActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const Exp
   const ExecutionSpace& space = state_->comm.space();
   impl::ActionProblem<T> problem;
   problem.n = A.n;
-  problem.time = time;
-  problem.apply = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { A.apply(space, X, Y); };
+  problem.exponent = exponent_of<T>(time);
+  problem.time = scaled(time, -problem.exponent);
+  const int exponent = problem.exponent;
+  // Y = the operator's Y times a factor, as two that are in range.
+  const auto scale = [&space, exponent](const MatrixView<T>& Y) {
+    if (exponent == 0) return;
+    impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent / 2)), Y);
+    impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent - exponent / 2)), Y);
+  };
+  problem.apply = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+    A.apply(space, X, Y);
+    scale(Y);
+  };
   switch (state_->options.structure) {
     case ExpmActionStructure::hermitian:
       problem.apply_adjoint = problem.apply;
       break;
     case ExpmActionStructure::skew_hermitian:
-      problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+      problem.apply_adjoint = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
         A.apply(space, X, Y);
+        scale(Y);
         impl::add_scaled<T>(space, T(0), X, T(-1), Y);
       };
       break;
     case ExpmActionStructure::general:
       if (A.apply_adjoint) {
-        problem.apply_adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+        problem.apply_adjoint = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
           A.apply_adjoint(space, X, Y);
+          scale(Y);
         };
       }
   }

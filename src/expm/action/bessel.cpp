@@ -14,7 +14,10 @@ std::vector<double> bessel_functions(double x, int count, Bessel kind) {
     return values;
   }
   // From so far out that the start is forgotten: both fall faster than (e x / 2 k)^k.
-  const int start = std::max(count, static_cast<int>(std::min(1.5 * x, x + 20.0 * std::cbrt(x)))) + 60;
+  // exp(-x) I_k(x) falls as exp(-k^2 / 2 x) before.
+  const double beyond = std::min(1.5 * x, x + 20.0 * std::cbrt(x));
+  const double far = modified ? std::min(beyond, std::max(std::sqrt(300.0 * x), 1.3 * count)) : beyond;
+  const int start = std::max(count, static_cast<int>(far)) + 60;
   std::vector<double> values(static_cast<std::size_t>(start) + 2);
   double next = 0.0;
   double value = 1e-300;

@@ -1,8 +1,10 @@
+// Powers of two apart from columns, which keep them in range.
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <type_traits>
 
 namespace heddle::impl {
@@ -41,22 +43,18 @@ void ColumnExponents<T>::normalise(BlockColumns<T>& columns, const MatrixView<T>
 
 template <Scalar T>
 void ColumnExponents<T>::multiply_by_exponential(const ExecutionSpace& space, const std::complex<double>& exponent,
-                                                 BlockColumns<T>& columns, const MatrixView<T>& R) {
-  // Of more parts than these the product is out of range, whatever R is.
-  constexpr double most_parts = 16.0;
-  const double limit = large_exponent<T>;
-  const double parts = std::clamp(std::ceil(std::abs(exponent.real()) / limit), 1.0, most_parts);
-  const T factor = scalar_from<T>(std::exp(exponent / parts));
-  for (double part = 0.0; part < parts; ++part) {
-    if (part > 0.0) {
-      std::vector<double> largest = columns.largest(R);
-      normalise(columns, R, largest);
-    }
-    add_scaled<T>(space, T(0), R, factor, R);
-  }
+                                                 const MatrixView<T>& R) {
+  const bool large = std::abs(exponent.real()) > large_exponent<T>;
+  const double power = large ? std::floor(exponent.real() / std::numbers::ln2) : 0.0;
+  const std::complex<double> rest(exponent.real() - power * std::numbers::ln2, exponent.imag());
+  add_scaled<T>(space, T(0), R, scalar_from<T>(std::exp(rest)), R);
+  const int apart = std::isfinite(power) ? static_cast<int>(std::clamp(power, -1e8, 1e8)) : 0;
+  for (std::size_t c = 0; c < exponents_.size(); ++c) add(c, apart);
 }
 
 template <Scalar T> void ColumnExponents<T>::finish(BlockColumns<T>& columns, const MatrixView<T>& R) {
+  // What no number of T gets through.
+  for (int& exponent : exponents_) exponent = std::clamp(exponent, -5000, 5000);
   while (std::any_of(exponents_.begin(), exponents_.end(), [](int exponent) { return exponent != 0; })) {
     std::vector<int> steps;
     for (int& exponent : exponents_) {

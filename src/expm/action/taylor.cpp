@@ -1,3 +1,4 @@
+// exp(time A) B by Taylor series, in as many steps as the norms of powers of A ask for.
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
 #include "expm/dense/norm_estimate.hpp"
@@ -7,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace heddle::impl {
 namespace {
@@ -21,6 +23,7 @@ struct Steps {
   int degree = 0;
   double count = 1.0;
   double theta = 0.0;  // ||A / count||, as far as the choice goes.
+  double norm = 0.0;   // ||time A||_1 itself.
   [[nodiscard]] double products() const { return degree * count; }
 };
 
@@ -105,29 +108,132 @@ template <Scalar T> Steps choose_steps(const ActionProblem<T>& problem, ExpmActi
       break;
     }
   }
+  best.norm = norm * length;
   return best;
+}
+
+// sum_(j > k) norm^(j - k) k! / j!: the terms after the k-th of a series, over that one, are no larger.
+double rest_after(int k, double norm) {
+  double sum = 0.0;
+  double term = 1.0;
+  for (int j = k + 1; j < k + 200; ++j) {
+    term *= norm / j;
+    sum += term;
+    if (!(term > 1e-3 * sum)) return sum;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+// Whether A^k R = 0 for a k <= most, whatever the sizes of the powers are.
+template <Scalar T>
+bool ends_within(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R, int most,
+                 ExpmActionReport& report) {
+  const auto m = static_cast<Index>(R.extent(1));
+  MatrixView<T> X = work.blocks(problem.n, 0, m, 3 * m);
+  MatrixView<T> Y = work.blocks(problem.n, m, m, 3 * m);
+  ColumnExponents<T> exponents;
+  exponents.begin(R.extent(1));
+  add_scaled<T>(problem.space, T(1), R, T(0), X);
+  for (int k = 1; k <= most; ++k) {
+    problem.apply(X, Y);
+    ++report.products;
+    std::swap(X, Y);
+    std::vector<double> largest = work.columns.largest(X);
+    if (std::all_of(largest.begin(), largest.end(), [](double size) { return size == 0.0; })) return true;
+    if (!std::all_of(largest.begin(), largest.end(), [](double size) { return std::isfinite(size); })) return false;
+    exponents.normalise(work.columns, X, largest);
+  }
+  return false;
+}
+
+enum class WholeSeries { done, overflows, never_ends };
+
+// The whole series in one step, where its terms end because A is nilpotent and no term is much larger than the sum:
+// then A may be as large as it likes. R is as it was where that is not so within `most` terms.
+template <Scalar T>
+WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R,
+                             int most, ExpmActionReport& report) {
+  const auto m = static_cast<Index>(R.extent(1));
+  MatrixView<T> X = work.blocks(problem.n, 0, m, 3 * m);
+  MatrixView<T> Y = work.blocks(problem.n, m, m, 3 * m);
+  const MatrixView<T> sum = work.blocks(problem.n, 2 * m, m, 3 * m);
+  add_scaled<T>(problem.space, T(1), R, T(0), X);
+  add_scaled<T>(problem.space, T(1), R, T(0), sum);
+  std::vector<double> terms = work.columns.largest(R);
+  for (int k = 1; k <= most; ++k) {
+    problem.apply(X, Y);
+    ++report.products;
+    recur<T>(problem.space, {scalar_from<T>(problem.time / static_cast<double>(k)), T(0), T(0), T(1)}, Y, X, Y, sum);
+    std::swap(X, Y);
+    const std::vector<double> term = work.columns.largest(X);
+    if (!std::all_of(term.begin(), term.end(), [](double size) { return std::isfinite(size); })) {
+      return WholeSeries::overflows;
+    }
+    for (std::size_t c = 0; c < terms.size(); ++c) terms[c] += term[c];
+    if (std::any_of(term.begin(), term.end(), [](double size) { return size > 0.0; })) continue;
+    const std::vector<double> sums = work.columns.largest(sum);
+    double cancelled = 1.0;
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      if (terms[c] > 0.0) cancelled = std::max(cancelled, terms[c] / sums[c]);
+    }
+    // As much as steps may lose.
+    if (!(cancelled <= std::exp(longest_step))) return WholeSeries::never_ends;
+    add_scaled<T>(problem.space, T(1), sum, T(0), R);
+    report.degree = k;
+    report.steps = 1;
+    work.move_companion(R, 4.0 * static_cast<double>(unit_roundoff<T>) * cancelled, 0.0);
+    return WholeSeries::done;
+  }
+  return WholeSeries::never_ends;
+}
+
+// The same, of columns that are as small as need be for their terms. False where there are too many of these.
+template <Scalar T>
+bool act_by_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R, int most,
+                         ExpmActionReport& report) {
+  const WholeSeries first = sum_whole_series(problem, work, R, most, report);
+  if (first != WholeSeries::overflows) return first == WholeSeries::done;
+  if (!ends_within(problem, work, R, most, report)) return false;
+  constexpr int lower = std::is_same_v<Real<T>, float> ? 80 : 700;
+  const std::vector<Wide<T>> factors(R.extent(1), Wide<T>(std::ldexp(1.0, -lower)));
+  work.columns.combine(factors, R, {}, block_of(R, 0, 0, 0, 0));
+  for (std::size_t c = 0; c < factors.size(); ++c) work.exponents.add(c, lower);
+  if (sum_whole_series(problem, work, R, most, report) != WholeSeries::done) {
+    throw Error(ErrorKind::computation, "expm_action: the result overflows");
+  }
+  return true;
 }
 
 }  // namespace
 
 template <Scalar T>
-void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R,
-                   ExpmActionReport& report) {
+bool act_by_taylor(const ActionProblem<T>& problem, double most_products, ActionWorkspace<T>& work,
+                   const MatrixView<T>& R, ExpmActionReport& report) {
   const ExecutionSpace& space = problem.space;
   const auto m = static_cast<Index>(R.extent(1));
   const Steps steps = choose_steps(problem, report);
+  // Tried where it costs little beside the steps.
+  const auto most = static_cast<int>(std::min<Index>(problem.n, 100));
+  if (problem.shift == 0.0 && steps.products() > 4.0 * most && act_by_whole_series(problem, work, R, most, report)) {
+    return true;
+  }
+  if (steps.products() > most_products) return false;
   if (!(steps.count <= most_action_steps)) {
     throw Error(ErrorKind::computation, message_of("expm_action: time A takes ", steps.count, " Taylor steps"));
   }
   report.steps = static_cast<Index>(steps.count);
-  report.error = backward_error(steps.degree, steps.theta);
+  report.truncation = backward_error(steps.degree, steps.theta);
   const std::complex<double> time = problem.time / steps.count;
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  // Of a 1-norm, over the largest part of an element.
+  const double rows = std::sqrt(2.0) * static_cast<double>(problem.n);
   MatrixView<T> X = work.blocks(problem.n, 0, m, 2 * m);
   MatrixView<T> Y = work.blocks(problem.n, m, m, 2 * m);
   for (Index step = 0; step < report.steps; ++step) {
-    std::vector<double> before = work.columns.largest(R);
-    work.exponents.normalise(work.columns, R, before);
+    std::vector<double> terms = work.columns.largest(R);
+    work.exponents.normalise(work.columns, R, terms);
     add_scaled<T>(space, T(1), R, T(0), X);
+    std::vector<double> sum = terms;
     for (int k = 1; k <= steps.degree; ++k) {
       problem.apply(X, Y);
       ++report.products;
@@ -135,27 +241,38 @@ void act_by_taylor(const ActionProblem<T>& problem, ActionWorkspace<T>& work, co
       recur<T>(space, {scalar_from<T>(factor), scalar_from<T>(-factor * problem.shift), T(0), T(1)}, Y, X, Y, R);
       std::swap(X, Y);
       report.degree = std::max(report.degree, k);
-      // Two terms in a row that are nothing beside the sum, in each column.
+      // All that follows is nothing beside the sum, in each column. (A small term alone does not say so: A may make
+      // much of it.)
       const std::vector<double> term = work.columns.largest(X);
-      const std::vector<double> sum = work.columns.largest(R);
+      sum = work.columns.largest(R);
+      const double rest = rows * rest_after(k, steps.norm / steps.count);
       bool converged = true;
       for (std::size_t c = 0; c < sum.size(); ++c) {
         if (!std::isfinite(sum[c])) {
           throw Error(ErrorKind::computation, "expm_action: the result overflows");
         }
-        converged = converged && before[c] + term[c] <= problem.tolerance * sum[c];
+        terms[c] += term[c];
+        converged = converged && (term[c] == 0.0 || rest * term[c] <= problem.tolerance * sum[c]);
       }
       if (converged) {
         break;
       }
-      before = term;
     }
-    work.exponents.multiply_by_exponential(space, time * problem.shift, work.columns, R);
+    work.exponents.multiply_by_exponential(space, time * problem.shift, R);
+    double cancelled = 1.0;
+    for (std::size_t c = 0; c < sum.size(); ++c) {
+      if (sum[c] > 0.0) cancelled = std::max(cancelled, terms[c] / sum[c]);
+    }
+    work.floor += unit * (3.0 + std::abs(time * problem.shift) + 2.0 * steps.theta);
+    work.truncated += problem.tolerance * std::max(1.0, steps.theta);
+    work.move_companion(R, 4.0 * unit * cancelled, 0.0);
   }
+  return true;
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template void act_by_taylor<T>(const ActionProblem<T>&, ActionWorkspace<T>&, const MatrixView<T>&, ExpmActionReport&)
+#define HEDDLE_INSTANTIATE(T)                                                                                \
+  template bool act_by_taylor<T>(const ActionProblem<T>&, double, ActionWorkspace<T>&, const MatrixView<T>&, \
+                                 ExpmActionReport&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

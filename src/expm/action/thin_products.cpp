@@ -1,3 +1,4 @@
+// Products of a matrix in row bands, and of its adjoint, with thin blocks.
 #include "expm/action/thin_products.hpp"
 
 #include "dist/elementwise.hpp"
@@ -29,6 +30,7 @@ template <Scalar Element, Scalar T, int width> struct RowSums {
   Elements<const T> x;
   T* partial;
   Index rows, n, columns, first_column, chunks;
+  R inner;  // A factor of x.
 
   KOKKOS_INLINE_FUNCTION void operator()(Index task) const {
     const Index runs = (rows + run - 1) / run;
@@ -41,8 +43,8 @@ template <Scalar Element, Scalar T, int width> struct RowSums {
     R im[is_complex<T> ? width * run : 1] = {};
     for (Index k = begin; k < end; ++k) {
       for (int c = 0; c < width; ++c) {
-        const R xr = real_of<R>(x(k, first_column + c));
-        const R xi = imaginary_of<R>(x(k, first_column + c));
+        const R xr = inner * real_of<R>(x(k, first_column + c));
+        const R xi = inner * imaginary_of<R>(x(k, first_column + c));
         R* const sums = re + c * run;
         for (Index i = 0; i < count; ++i) {
           const Element element = a(first + i, k);
@@ -78,12 +80,18 @@ template <Scalar Element, Scalar T, int width> struct RowSums {
 
 template <Scalar Element, Scalar T, int width>
 void sum_rows(const ExecutionSpace& space, const MatrixView<const Element>& A, const MatrixView<const T>& X, T* partial,
-              Index first_column) {
+              Index first_column, Real<T> inner) {
   const auto rows = static_cast<Index>(A.extent(0));
   const auto n = static_cast<Index>(A.extent(1));
-  const RowSums<Element, T, width> sums{
-      Elements<const Element>(A), Elements<const T>(X), partial, rows, n, static_cast<Index>(X.extent(1)), first_column,
-      column_chunks_of(n)};
+  const RowSums<Element, T, width> sums{Elements<const Element>(A),
+                                        Elements<const T>(X),
+                                        partial,
+                                        rows,
+                                        n,
+                                        static_cast<Index>(X.extent(1)),
+                                        first_column,
+                                        column_chunks_of(n),
+                                        inner};
   constexpr Index run = RowSums<Element, T, width>::run;
   Kokkos::parallel_for("heddle::expm::thin_product", Range1(space, 0, (rows + run - 1) / run * sums.chunks), sums);
 }
@@ -226,7 +234,8 @@ ThinProducts<Element, T>::ThinProducts(const Communicator& comm, const Distribut
 }
 
 template <Scalar Element, Scalar T>
-void ThinProducts<Element, T>::multiply(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y) {
+void ThinProducts<Element, T>::multiply(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y,
+                                        Real<T> inner) {
   const ExecutionSpace& space = comm_.space();
   const auto rows = static_cast<Index>(A_.local().extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
@@ -234,13 +243,13 @@ void ThinProducts<Element, T>::multiply(Real<T> factor, const MatrixView<const T
   grow(space, partial_, rows * columns * chunks, "heddle::expm::thin_partial");
   Index c = 0;
   for (; c + 4 <= columns; c += 4) {
-    sum_rows<Element, T, 4>(space, A_.local(), X, partial_.data(), c);
+    sum_rows<Element, T, 4>(space, A_.local(), X, partial_.data(), c, inner);
   }
   for (; c + 2 <= columns; c += 2) {
-    sum_rows<Element, T, 2>(space, A_.local(), X, partial_.data(), c);
+    sum_rows<Element, T, 2>(space, A_.local(), X, partial_.data(), c, inner);
   }
   if (c < columns) {
-    sum_rows<Element, T, 1>(space, A_.local(), X, partial_.data(), c);
+    sum_rows<Element, T, 1>(space, A_.local(), X, partial_.data(), c, inner);
   }
   const PartialSums<T> sums{partial_.data(), rows, columns, chunks};
   if (comm_.size() == 1) {
@@ -270,7 +279,8 @@ template <Scalar Element, Scalar T> void ThinProducts<Element, T>::gather_rows(I
 }
 
 template <Scalar Element, Scalar T>
-void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y) {
+void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y,
+                                                Real<T> inner) {
   const ExecutionSpace& space = comm_.space();
   const auto columns = static_cast<Index>(X.extent(1));
   const double largest = 2.0 * largest_part<T>(space, X) * largest_;
@@ -300,7 +310,8 @@ void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView
   space.fence("heddle::expm::thin_adjoint");
   comm_.all_reduce(std::span<Index>(host_steps_.data(), static_cast<std::size_t>(count)), Reduction::sum);
   copy_first(space, steps_, host_steps_, count);
-  from_steps<T>(space, steps_.data(), std::ldexp(1.0, -scale) * static_cast<double>(factor), size(), columns, Y);
+  from_steps<T>(space, steps_.data(),
+                std::ldexp(1.0, -scale) * static_cast<double>(factor) * static_cast<double>(inner), size(), columns, Y);
 }
 
 // The action's, and those of estimates, which are made in double precision.

@@ -15,12 +15,12 @@ template <Scalar Element, Scalar T> class ThinProducts {
   /// The largest |Re a_ij| or |Im a_ij|; infinity where A holds NaN or Inf.
   [[nodiscard]] double largest() const noexcept { return largest_; }
 
-  /// Y = factor A X, n x m, X and Y apart. All of Y on every rank; blocks where there is more than one. Bits:
+  /// Y = factor A (inner X), n x m, X and Y apart. All of Y on every rank; blocks where there is more than one. Bits:
   /// rank-invariant: a rank sums whole rows, in an order that depends on n alone.
-  void multiply(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
-  /// Y = factor A^H X. Bits: rank-invariant: sums over the rows of all ranks are sums of integers, each summand rounded
-  /// to 2^-40 of the largest that there may be. Blocks.
-  void multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y);
+  void multiply(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y, Real<T> inner = 1);
+  /// Y = factor A^H (inner X). Bits: rank-invariant: sums over the rows of all ranks are sums of integers, each summand
+  /// rounded to 2^-40 of the largest that there may be. Blocks.
+  void multiply_adjoint(Real<T> factor, const MatrixView<const T>& X, const MatrixView<T>& Y, Real<T> inner = 1);
 
  private:
   void gather_rows(Index columns, const MatrixView<T>& Y);

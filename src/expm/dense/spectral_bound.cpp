@@ -11,7 +11,7 @@ namespace {
 
 template <Scalar T>
 double largest_eigenvalue(const Communicator& comm, Index n, typename ActionProblem<T>::Apply apply) {
-  constexpr int steps = 10;
+  constexpr Index steps = 10;
   ActionProblem<T> problem;
   problem.space = comm.space();
   problem.n = n;
@@ -19,7 +19,7 @@ double largest_eigenvalue(const Communicator& comm, Index n, typename ActionProb
   problem.apply = std::move(apply);
   ActionWorkspace<T> work(comm.space());
   ExpmActionReport report;
-  const ExpmActionOptions::Interval spectrum = spectrum_of(problem, work, report, steps);
+  const ExpmActionOptions::Interval spectrum = spectrum_of(problem, work, report, {.steps = steps}).interval;
   return std::max(std::abs(spectrum.least), std::abs(spectrum.largest));
 }
 

@@ -152,9 +152,17 @@ ExpmActionReport act_by_phis(const Communicator& comm, std::complex<double> time
   const MatrixView<T> W(storage.data(), Kokkos::LayoutStride(B.extent(0), 1, p, B.extent(0) + p));
   begin_blocks<T>(space, rows, static_cast<Real<T>>(std::ldexp(1.0, -exponent)), B, W, Z);
   AugmentedProducts<T> products(space, rows, MatrixView<const T>(W), std::move(apply), std::move(adjoint));
-  const ExpmActionReport report =
+  ExpmActionReport report =
       ExpmActionPlan<T>(comm, options).execute(time, products.as_operator(), MatrixView<const T>(Z), Z);
   add_scaled<T>(space, T(1), MatrixView<const T>(upper_rows(Z, rows)), T(0), R);
+  // Its error is relative to all of Z, of which R is a part; of B = 0 R = 0 is exact.
+  const bool nothing = std::all_of(of_columns.begin(), of_columns.end(), [](double size) { return size == 0.0; });
+  if (!nothing && report.error > 0.0) {
+    const double share = sizes.norms(MatrixView<const T>(Z)).front() / sizes.norms(MatrixView<const T>(R)).front();
+    report.error = share >= 1.0 ? report.error * share : std::numeric_limits<double>::infinity();
+  } else if (nothing) {
+    report.error = 0.0;
+  }
   space.fence("heddle::phi_action::end");
   return report;
 }
