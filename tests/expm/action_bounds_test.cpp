@@ -106,7 +106,7 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
 TYPED_TEST(ActionBounds, OfAWideSpectrumWithoutStructure) {
   using T = TypeParam;
   const Index n = 12;
-  const double width = std::is_same_v<Real<T>, float> ? 1e4 : 1e8;
+  const double width = std::is_same_v<Real<T>, float> ? 300.0 : 1e8;
   const LocalMatrix<T> B = vector_of<T>(std::vector<Complex>(static_cast<std::size_t>(n), 1.0));
   const LocalMatrix<T> R("heddle::test::R", n, 1);
   const DistributedMatrix<T> A(this->comm, Placement::row_bands(n, n, this->comm.size()));
@@ -122,7 +122,7 @@ TYPED_TEST(ActionBounds, OfAWideSpectrumWithoutStructure) {
   EXPECT_LE(report.error, 1000.0 * static_cast<double>(unit_roundoff<T>) * width);
   if (std::is_same_v<Real<T>, float>) {
     fill(A, DiagonalEntries<T>{0.0, -1e9});
-    test::expect_refusal(ErrorKind::computation, "a Taylor series takes more than 1e+07 products",
+    test::expect_refusal(ErrorKind::computation, "a Taylor series takes more than",
                          [&] { ExpmActionPlan<T>(this->comm).execute(1.0, A, B, R); });
   }
 }
