@@ -292,13 +292,18 @@ int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T a
       const bool up_to_own = lower == (side == 'L');
       const Index begin = up_to_own ? 0 : own;
       const Index end = up_to_own ? own + 1 : order;
-      const auto left = [&](Index k) {
-        return side == 'L' ? element(i, begin + k) : copy[static_cast<std::size_t>(i + (begin + k) * m)];
-      };
-      const auto right = [&](Index k) {
-        return side == 'L' ? copy[static_cast<std::size_t>(begin + k + j * m)] : element(begin + k, j);
-      };
-      multiply_and_finish<T>(alpha, end - begin, left, right, T{0}, B[i + j * leading_b]);
+      T& b = B[i + j * leading_b];
+      if (side == 'L') {
+        const T* const column = copy.data() + begin + j * m;
+        multiply_and_finish<T>(
+            alpha, end - begin, [&](Index k) { return element(i, begin + k); }, [&](Index k) { return column[k]; },
+            T{0}, b);
+      } else {
+        const T* const row = copy.data() + i + begin * m;
+        multiply_and_finish<T>(
+            alpha, end - begin, [&](Index k) { return row[k * m]; }, [&](Index k) { return element(begin + k, j); },
+            T{0}, b);
+      }
     }
   }
   return 0;
