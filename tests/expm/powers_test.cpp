@@ -163,7 +163,7 @@ TYPED_TEST(ExpmOfPowers, NormsUpToTheLargestNumber) {
   fill(this->A, UpperRightBlock<T>{9, static_cast<double>(std::numeric_limits<Real<T>>::max()) / 64});
   const ExpmReport report = expm(this->comm, this->A, this->E, with_tile(7));
   EXPECT_EQ(report.alpha, 0.0);
-  EXPECT_GT(report.squarings, 0);
+  EXPECT_EQ(report.squarings, 0);
   EXPECT_LE(report.products, this->products_by_norm(report));
   EXPECT_LE(distance_from_linear(this->E, this->A, 1.0, 1.0), 1024 * unit_roundoff<T>);
 }

@@ -137,6 +137,43 @@ TEST(Scheme, PowersThatVanishOrOverflow) {
   EXPECT_DOUBLE_EQ(unknown.alpha(9), 8.0);
 }
 
+TEST(Scheme, HalvingsAreUndoneWhereThePowersAreSmall) {
+  for (const ProductCosts costs : {ProductCosts{1, 1, 1}, ProductCosts{3, 3, 3}}) {
+    for (const Evaluations evaluations :
+         {Evaluations::all, Evaluations::paterson_stockmeyer, Evaluations::few_products}) {
+      // A norm of 2^100, halved to 2^80: A^2 = 0.
+      PowerNorms norms(0x1p80);
+      EXPECT_GT(choose_scheme(norms, 0x1p-53, costs, evaluations, Wanted::exponential, 20).squarings, 60);
+      norms.add(0.0);
+      const Scheme scheme = choose_scheme(norms, 0x1p-53, costs, evaluations, Wanted::exponential, 20);
+      EXPECT_EQ(scheme.squarings, -20);
+      EXPECT_EQ(scheme.blocks, 1);
+      EXPECT_EQ(scheme.few, nullptr);
+      // A D A is a power's derivative that is not zero.
+      const Scheme derivative = choose_scheme(norms, 0x1p-53, costs, evaluations, Wanted::derivative, 20);
+      EXPECT_EQ(derivative.powers, 3);
+      EXPECT_EQ(derivative.squarings, -20);
+      // Powers of an A of norm 2^100 that are those of one of norm 2: half of the halvings too many are as good.
+      PowerNorms small(0x1p80);
+      for (int k = 2; k <= 6; ++k) small.add(std::ldexp(1.0, k - 20 * k));
+      const Scheme undone = choose_scheme(small, 0x1p-53, costs, evaluations, Wanted::exponential, 20);
+      EXPECT_LE(undone.squarings, -16);
+      EXPECT_LE(backward_error(undone, small), 0x1p-53);
+    }
+  }
+}
+
+TEST(Scheme, FewerSquaringsWhereTheyWouldCostDigits) {
+  PowerNorms norms(0x1p40);
+  for (int k = 2; k <= 6; ++k) norms.add(std::ldexp(1.0, k));
+  for (const double tolerance : {0x1p-53, 1e-6}) {
+    const Scheme safe = choose_scheme(norms, tolerance, {1, 1, 1});
+    EXPECT_EQ(safe.few, nullptr);
+    EXPECT_LE(backward_error(safe, norms), tolerance);
+    EXPECT_LE(safe.squarings, choose_scheme(norms, tolerance, {1, 1, 1}, Evaluations::few_products).squarings);
+  }
+}
+
 // Making the next power as long as the scheme of the moment wants it never comes to more than the first scheme.
 TEST(Scheme, LearningNeverCostsAProduct) {
   for (const ProductCosts costs : {ProductCosts{1, 1, 1}, ProductCosts{1, 2, 3}, ProductCosts{3, 3, 3}}) {

@@ -53,8 +53,9 @@ struct ExpmOptions {
   /// Whether A is balanced first: exp(A) = D exp(D^-1 A D) D^-1, where D is a diagonal of powers of two. This helps for
   /// badly scaled A, and may hurt where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. With
   /// false, A is balanced all the same where ||A||_1 is beyond 2^128 (float: 2^16) and balancing brings it down to its
-  /// square root or less, which saves squarings and their errors. A is never balanced to a norm below 1, where what the
-  /// polynomial neglects might be large once D is taken off again.
+  /// square root or less, which saves squarings and their errors. There balancing also brings down what leads to no
+  /// cycle, such as the element of [0 1e300; 0 0]. A is never balanced to a norm below 1, where what the polynomial
+  /// neglects might be large once D is taken off again.
   bool balance = false;
   /// Whether the report also has ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
   bool residual = false;
@@ -146,11 +147,14 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant
 /// for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
 ///
-/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. The zeros of a block
-/// diagonal or triangular A stay zeros. The diagonal of a triangular A becomes exp(a_ii), and the one beside it their
-/// divided differences; triangles are found, but not where `structure` is given as general. A nilpotent A ends its own
-/// series. The exponential of a Hermitian A is Hermitian to the last bit by all methods but `taylor` and `pade`, and so
-/// are both parts of exp(-i H) symmetric for real symmetric H.
+/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. Where no path of nonzero
+/// elements of A leads from i to j, exp(A)_ij is exactly zero by every method: zeros of diagonal, triangular, block
+/// diagonal and block triangular A stay zeros, with its indices in any order. (`pade` solves for A in an order in which
+/// it is block upper triangular, so that pivots mix no two blocks.) The diagonal of a triangular A becomes exp(a_ii),
+/// and the one beside it their divided differences; triangles are found, but not where `structure` is given as general.
+/// Of a Hessenberg A, of which nothing stays, only the accuracy is kept. The exponential of a Hermitian A is Hermitian
+/// to the last bit by all methods but `taylor` and `pade`, and so are both parts of exp(-i H) symmetric for real
+/// symmetric H.
 ///
 /// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS relative to sum_k
 /// |x_ik y_kj|, which no scaling D^-1 X D changes. Errors relative to norms are as good for Hermitian and
@@ -161,12 +165,19 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// emulated exponentials are as accurate as native ones, whatever A is. ExpmReport::probes tells how many products took
 /// a probe.
 ///
+/// Nilpotent A: where A^k = 0 as computed for a k <= 6, as it is without rounding or by structure, E is I + A + ... +
+/// A^(k-1) / (k-1)!, each power by itself, without squarings and at any norm; the method `pade` then reports
+/// `paterson_stockmeyer`. Where ||A||_1 is far above alpha, squarings and factors that are sums of powers lose as many
+/// bits: when that may be more than a quarter of those of T, and more than `tolerance` can spare, `automatic` and
+/// `paterson_stockmeyer` take the polynomial with the fewest squarings, and not the cheapest one.
+///
 /// The work that A needs is measured as powers of A are made: the norm of each power that the current scheme needs, and
 /// estimates of some that it does not. The cheapest scheme that uses the powers made so far then replaces the current
 /// one. On GPUs native products of up to 2048 rows are done sooner than estimates are: there these are made for more
 /// than two squarings only. Where ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices,
-/// this saves much; where it is not, no product is lost. The mean of the eigenvalues, trace(A) / n, is taken off A
-/// where that makes ||A||_1 smaller.
+/// this saves much; where it is not, no product is lost. An A of a norm beyond 2^85 (float: 2^10) is halved before
+/// powers are made, so that they stay in range; halvings that the norms then show to be unnecessary are undone. The
+/// mean of the eigenvalues, trace(A) / n, is taken off A where that makes ||A||_1 smaller.
 ///
 /// Number of products for ||A||, or the number that takes its place, up to theta, at the unit round-off of double; one
 /// more product doubles theta:

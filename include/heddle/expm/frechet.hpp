@@ -66,9 +66,11 @@ struct ExpmFrechetReport {
 /// Method: scaling and squaring with the polynomials of ExpmPlan, of which each product X Y takes two more, X' Y + X
 /// Y', for its derivative. That is what the exponential of [A D; 0 A] comes to, whose blocks are E and L, with 3
 /// products of n x n matrices for each of its 8. The mean of the eigenvalues is taken off A where that makes it
-/// smaller; A is not balanced. Rounding errors are of the size of u cond ||L|| as those of the exponential are, cond
-/// the condition of the derivative, which may be far larger than that of exp for non-normal A. Of a triangular A the
-/// diagonals of E are as ExpmPlan's.
+/// smaller; A is not balanced. Of an A beyond 2^85 (float: 2^10), which is halved before powers are made, halvings that
+/// the norms of powers show to be unnecessary are undone; where A^2 = 0 or A^3 = 0, E and L are their own series, which
+/// end, without squarings. Zeros of E stay zeros as ExpmPlan has it. Rounding errors are of the size of u cond ||L|| as
+/// those of the exponential are, cond the condition of the derivative, which may be far larger than that of exp for
+/// non-normal A. Of a triangular A the diagonals of E are as ExpmPlan's.
 ///
 /// Cost: 3 times the products of a general ExpmPlan, 2 n^3 flops each (complex: 3 or 4 of these). Memory of all ranks
 /// together: A, D, E, L and about 18 matrices at most (twice that for complex ones).

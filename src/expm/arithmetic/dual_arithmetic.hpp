@@ -54,6 +54,11 @@ template <RealScalar T> class DualArithmetic {
   /// identity I + sum_k coefficients[k] terms[k].
   [[nodiscard]] WorkDual<T> combine(std::complex<double> identity, std::span<const T> coefficients,
                                     std::span<const Dual<T>> terms) const;
+  /// 2^exponent X, as ComplexArithmetic has it.
+  [[nodiscard]] Dual<T> times_power_of_two(Dual<T> X, int exponent) const {
+    return {arithmetic_->times_power_of_two(std::move(X.value), exponent),
+            arithmetic_->times_power_of_two(std::move(X.derivative), exponent)};
+  }
   /// factor X.
   [[nodiscard]] WorkDual<T> scaled(std::complex<double> factor, WorkDual<T> X) const;
 

@@ -223,20 +223,22 @@ template <RealScalar T> class ScaledNorms {
 };
 
 // What each x should move by for its own row and column to have equal norms, and the sum of all norms that half of this
-// makes sure of; whether there is anything to move.
+// makes sure of; whether there is anything to move. Norms are those of |A| + least I.
 struct Direction {
   std::vector<double> by;
   double assured = 0.0;
   bool any = false;
 
-  Direction(const std::vector<double>& rows, const std::vector<double>& columns) : by(rows.size(), 0.0) {
+  Direction(const std::vector<double>& rows, const std::vector<double>& columns, double least) : by(rows.size(), 0.0) {
     for (std::size_t i = 0; i < by.size(); ++i) {
-      const double mean = std::sqrt(rows[i]) * std::sqrt(columns[i]);
-      const double arithmetic = rows[i] / 2 + columns[i] / 2;
+      const double row = rows[i] + least;
+      const double column = columns[i] + least;
+      const double mean = std::sqrt(row) * std::sqrt(column);
+      const double arithmetic = row / 2 + column / 2;
       // Not where one is zero, nor NaN.
       const bool moves = mean > 0.0 && mean < worthwhile * arithmetic;
       if (moves) {
-        by[i] = (std::log2(rows[i]) - std::log2(columns[i])) / 2;
+        by[i] = (std::log2(row) - std::log2(column)) / 2;
         any = true;
       }
       assured += moves ? mean : arithmetic;
@@ -290,7 +292,7 @@ void scale(const Communicator& comm, std::span<const int> exponents, double sign
 
 }  // namespace
 
-template <RealScalar T> Balance balance(const Communicator& comm, const Parts<T>& A) {
+template <RealScalar T> Balance balance(const Communicator& comm, const Parts<T>& A, double least) {
   Balance result;
   if (!A.real && !A.imaginary) {
     return result;
@@ -302,7 +304,7 @@ template <RealScalar T> Balance balance(const Communicator& comm, const Parts<T>
   norms.measure(std::span<const double>(x));
   result.norm_before = norms.norm_one();
   result.norm_after = result.norm_before;
-  Direction direction(norms.rows(), norms.columns());
+  Direction direction(norms.rows(), norms.columns(), least);
   if (!direction.any) {
     return result;
   }
@@ -312,12 +314,12 @@ template <RealScalar T> Balance balance(const Communicator& comm, const Parts<T>
     norms.measure(std::span<const double>(next));
     ++result.sweeps;
     // Not above what was assured, or a NaN.
-    if (step == 1.0 && !(sum_of(norms.columns()) <= direction.assured)) {
+    if (step == 1.0 && !(sum_of(norms.columns()) + least * static_cast<double>(n) <= direction.assured)) {
       step = 0.5;
       continue;
     }
     x = std::move(next);
-    direction = Direction(norms.rows(), norms.columns());
+    direction = Direction(norms.rows(), norms.columns(), least);
   }
   std::transform(x.begin(), x.end(), result.exponents.begin(),
                  [](double value) { return static_cast<int>(std::lround(value)); });
@@ -340,7 +342,7 @@ template <RealScalar T> void undo_balance(const Communicator& comm, std::span<co
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                               \
-  template Balance balance<T>(const Communicator&, const Parts<T>&);                        \
+  template Balance balance<T>(const Communicator&, const Parts<T>&, double);                \
   template void apply_balance<T>(const Communicator&, std::span<const int>, WorkParts<T>&); \
   template void undo_balance<T>(const Communicator&, std::span<const int>, WorkParts<T>&)
 HEDDLE_INSTANTIATE(float);

@@ -28,15 +28,16 @@ struct Balance {
 /// own scaling make of it: their sum falls to sum_i sqrt(r_i c_i) or less. The first sweeps are not halved, until one
 /// falls short of that.
 /// Norms are those of whole rows and columns, diagonal included, and those within a factor 1.93 stay, so that what is
-/// small beside the diagonal is not blown up (after R. James, J. Langou, B. Lowery 2014). Rows or columns of zeros
-/// stay; there is no permutation. What the ends of a chain of neighbours ask for fades on the way to its middle: long
+/// small beside the diagonal is not blown up (after R. James, J. Langou, B. Lowery 2014). `least` is added to each
+/// norm: rows and columns of zeros, and all whose elements lead to no cycle, come down to about that, or stay where it
+/// is 0. There is no permutation. What the ends of a chain of neighbours ask for fades on the way to its middle: long
 /// ones, as banded matrices are, may be left as they were. Exponents are within 511 of 0: the difference of two is one
 /// of a normal number.
 ///
 /// A in row bands over all ranks, real, imaginary or both. NaN and Inf: not balanced. Bits: rank-invariant (sums over
 /// columns are sums of integers). Collective; blocks. Cost: three passes over A, where it is balanced, and three more
 /// for each sweep and the last check.
-template <RealScalar T> [[nodiscard]] Balance balance(const Communicator& comm, const Parts<T>& A);
+template <RealScalar T> [[nodiscard]] Balance balance(const Communicator& comm, const Parts<T>& A, double least = 0.0);
 
 /// X = D^-1 X D in place: x_ij 2^(e_j - e_i), rounded once where it leaves the normal range. Blocks. Cost: one pass.
 template <RealScalar T> void apply_balance(const Communicator& comm, std::span<const int> exponents, WorkParts<T>& X);

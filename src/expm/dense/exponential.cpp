@@ -1,6 +1,7 @@
 #include "expm/dense/exponential.hpp"
 
 #include "core/elementary.hpp"
+#include "expm/dense/block_order.hpp"
 #include "expm/dense/results.hpp"
 
 #include <algorithm>
@@ -68,11 +69,15 @@ WorkParts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& col
   real.add(A.real);
   imaginary.add(A.imaginary);
   if (options_.degree > 1) {
-    // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels.
-    const RightFactor<T> factor = arithmetic_->right_factor(A, columns);
+    // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels. It is halved
+    // where sums in A^2 would leave the range, which A^2 itself need not.
+    const int halved = recipe_.before;
+    const RightFactor<T> factor =
+        arithmetic_->right_factor(arithmetic_->times_power_of_two(A, -halved), halved == 0 ? columns : Parts<T>{});
     Parts<T> term = A;
     for (int k = 2; k <= options_.degree; ++k) {
       term = arithmetic_->multiply(T{1} / static_cast<T>(k), term, factor);
+      term = arithmetic_->times_power_of_two(std::move(term), halved);
       real.add(term.real);
       imaginary.add(term.imaginary);
       if (terms != nullptr) terms->push_back(seen(term));
@@ -113,10 +118,12 @@ template <RealScalar T> Parts<T> Exponential<T>::shifted(const Parts<T>& A, Part
 template <RealScalar T>
 WorkParts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target, ExpmReport& report) {
   double bound = 0.0;
+  double largest = 0.0;
   for (const SharedMatrix<T>* part : {&A.real, &A.imaginary}) {
     if (*part) {
       const auto seen = norms_.measure(**part);
       report.norm1 += seen.one;
+      largest = std::max(largest, seen.largest);
       // A series of given degree asks for nothing but a finite A.
       bound += options_.method == ExpmMethod::taylor ? seen.one : norms_.reproducible_bound(**part, seen.largest);
     }
@@ -135,6 +142,9 @@ WorkParts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, Work
   WorkParts<T> result;
   if (options_.method == ExpmMethod::taylor) {
     recipe_.method = ExpmMethod::taylor;
+    int exponent = 0;
+    std::frexp(largest * static_cast<double>(arithmetic_->placement().rows()), &exponent);
+    recipe_.before = std::max(2 * exponent + 4 - std::numeric_limits<T>::max_exponent, 0);
     expected_products_ = (options_.degree - 1) * costs_of(A).power;
     report.degree = options_.degree;
     if (arithmetic_->tests_scaling()) {
@@ -188,12 +198,36 @@ WorkParts<T> Exponential<T>::by_structure(Parts<T> A, Parts<T> columns, double n
   A = shifted(A, columns, norm);
   report.shift_real = recipe_.shift.real();
   report.shift_imaginary = recipe_.shift.imag();
+  // Pivots for the linear system's matrix are sought below its diagonal, and so mix what is zero above a lower
+  // triangle.
+  if (options_.method == ExpmMethod::pade && !structure_.upper && structure_.symmetry == Symmetry::none) {
+    recipe_.order = block_order(comm_, A);
+    A = in_block_order(std::move(A), columns);
+  }
   const bool trigonometric = structure_.symmetry == Symmetry::skew_hermitian &&
                              (options_.method == ExpmMethod::automatic || options_.method == ExpmMethod::chebyshev);
   WorkParts<T> result = trigonometric                         ? by_chebyshev(A, columns, norm, report)
                         : options_.method == ExpmMethod::pade ? by_pade(A, columns, norm, report)
                                                               : by_polynomial(A, columns, norm, report);
   unshifted_ = {};
+  return as_given(std::move(result));
+}
+
+template <RealScalar T> Parts<T> Exponential<T>::in_block_order(Parts<T> A, Parts<T>& columns) {
+  if (recipe_.order.empty()) {
+    return A;
+  }
+  columns = {};
+  A = reordered(comm_, *arithmetic_, A, recipe_.order);
+  unshifted_ = recipe_.shift == 0.0 ? A : reordered(comm_, *arithmetic_, unshifted_, recipe_.order);
+  if (structure_.lower) std::swap(structure_.lower, structure_.upper);
+  return A;
+}
+
+template <RealScalar T> WorkParts<T> Exponential<T>::as_given(WorkParts<T> result) {
+  if (!recipe_.order.empty()) {
+    result = reordered<T>(comm_, *arithmetic_, std::move(result), inverse_of(recipe_.order));
+  }
   if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);
   return result;
 }
@@ -205,7 +239,8 @@ Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& co
   if (!options_.balance && norm <= std::ldexp(1.0, far)) {
     return A;
   }
-  Balance found = balance(comm_, A);
+  // A part of A that large and without a cycle would have all of A halved, until nothing is left of smaller parts.
+  Balance found = balance(comm_, A, norm > std::ldexp(1.0, far) ? 1.0 : 0.0);
   if (!found.needed || found.norm_before <= 1.0) {
     return A;
   }
@@ -259,6 +294,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::again(const Parts<T>& A) {
     const std::array<T, 1> one = {1};
     B = arithmetic_->combine(-recipe_.shift, one, std::span<const Parts<T>>(&B, 1));
   }
+  if (!recipe_.order.empty()) B = reordered(comm_, *arithmetic_, B, recipe_.order);
   const Parts<T> less = B;
   B = arithmetic_->times_power_of_two(B, -recipe_.before);
   WorkParts<T> result;
@@ -271,9 +307,13 @@ template <RealScalar T> WorkParts<T> Exponential<T>::again(const Parts<T>& A) {
     result = finish(B, square, {});
   } else {
     Powers<T> powers(*arithmetic_, B, {}, structure_.symmetry);
+    if (recipe_.undone > 0) {
+      powers.finish(recipe_.undone_after);
+      powers.times_powers_of_two(recipe_.undone, recipe_.undone == recipe_.before ? less : Parts<T>{});
+    }
     result = finish(powers, less);
   }
-  if (!recipe_.balance.empty()) undo_balance(comm_, recipe_.balance, result);
+  result = as_given(std::move(result));
   recipe_ = kept;
   return result;
 }

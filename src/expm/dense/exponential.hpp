@@ -19,13 +19,16 @@ struct Recipe {
   ExpmMethod method = ExpmMethod::automatic;
   std::vector<int> balance;    ///< Exponents of D: A is D^-1 A D from here on; empty where it is A itself.
   std::complex<double> shift;  ///< mu: exp(A) = exp(mu) exp(A - mu I).
+  std::vector<Index> order;    ///< In which A is block upper triangular from here on; empty where it is as it was.
   int before = 0;              ///< Halvings before powers are made, so that they stay in range.
+  int undone = 0;              ///< So many of these are undone in the powers, which turned out to be small,
+  int undone_after = 1;        ///< once so many were made.
   Scheme scheme;               ///< The rest, by method.
   TrigonometricScheme trigonometric;
   int pade_degree = 0;
 
   [[nodiscard]] int squarings() const {
-    return before + (method == ExpmMethod::chebyshev ? trigonometric.squarings : scheme.squarings);
+    return before - undone + (method == ExpmMethod::chebyshev ? trigonometric.squarings : scheme.squarings);
   }
 };
 
@@ -59,6 +62,8 @@ template <RealScalar T> class Exponential {
   [[nodiscard]] WorkParts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] WorkParts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] WorkParts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
+  // Where the scheme has less than no squarings, so many halvings of A are undone in the powers that were made.
+  void undo_halvings(Powers<T>& powers, const Parts<T>& A);
   // What is left when powers, or A^2 and A^4, are made; `A` before any halving, for its diagonals.
   [[nodiscard]] WorkParts<T> finish(Powers<T>& powers, const Parts<T>& A);
   [[nodiscard]] WorkParts<T> squared_up(WorkParts<T> result, const Parts<T>& A);
@@ -67,11 +72,18 @@ template <RealScalar T> class Exponential {
   [[nodiscard]] WorkParts<T> times_exponential(std::complex<double> exponent, WorkParts<T> X);
   // Whether A is known, or found, to be Hermitian or skew-Hermitian.
   [[nodiscard]] bool is_normal(const Parts<T>& A, const Parts<T>& columns);
+  // A, and what is kept of it, in the recipe's order.
+  [[nodiscard]] Parts<T> in_block_order(Parts<T> A, Parts<T>& columns);
+  // What is done to A undone in its exponential.
+  [[nodiscard]] WorkParts<T> as_given(WorkParts<T> result);
   // A balanced where that was asked for or saves work; `columns` is then empty, and `norm` the new one.
   [[nodiscard]] Parts<T> balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm);
   // A copy of it, balanced as the recipe says.
   [[nodiscard]] WorkParts<T> balanced(const Parts<T>& A);
   [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
+  // As PowerNorms has it. What a polynomial neglects of a balanced A, whose powers may be small, may be large once D is
+  // taken off again, which nobody asked for.
+  [[nodiscard]] double least_root() const { return recipe_.balance.empty() || options_.balance ? 0.0 : 1.0; }
   [[nodiscard]] double tolerance() const {
     return options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);
   }

@@ -4,6 +4,7 @@
 #include "expm/dense/norm_estimate.hpp"
 #include "expm/dense/spectral_bound.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -21,11 +22,13 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
                                                                                      : Evaluations::all;
   Scheme& scheme = recipe_.scheme;
   recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
-  PowerNorms power_norms(std::ldexp(norm, -recipe_.before));
+  PowerNorms power_norms(std::ldexp(norm, -recipe_.before), std::ldexp(least_root(), -recipe_.before));
   int made = 1;
+  int halved = recipe_.before;  // A, in its powers, and in their norms.
   const auto choose = [&] {
-    scheme = choose_scheme(power_norms, tolerance(), costs, evaluations);
-    expected_products_ = products_of(scheme, costs, made) + recipe_.before * costs.square;
+    scheme = choose_scheme(power_norms, tolerance(), costs, evaluations, Wanted::exponential, halved,
+                           static_cast<double>(unit_roundoff<T>));
+    expected_products_ = products_of(scheme, costs, made) + halved * costs.square;
   };
   choose();
   const Arithmetic arithmetic = options_.gemm.arithmetic;
@@ -35,22 +38,42 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
   while (powers.count() < scheme.powers) {
     const Parts<T>& power = powers.next();
     made = powers.count();
-    const bool nothing_to_save =
-        made == scheme.powers && scheme.blocks == 1 && scheme.few == nullptr && scheme.squarings == 0;
+    // An estimate of zero is to be seen to be true.
+    const bool nothing_to_save = made == scheme.powers && scheme.blocks == 1 && scheme.few == nullptr &&
+                                 scheme.squarings == -halved && power_norms.vanishing() != made;
     if (!nothing_to_save) {
       power_norms.add(norms_.bound_of(power));
       choose();
     }
-    if (made >= scheme.powers && estimates_pay(arithmetic_->placement().rows(), scheme.squarings, arithmetic)) {
+    if (made >= scheme.powers && estimates_pay(arithmetic_->placement().rows(), recipe_.squarings(), arithmetic)) {
       learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
       choose();
+    }
+    // At once, if further powers stay in range: those of what is small in A might not, once it is halved.
+    if (halved > 0 && scheme.squarings == -halved &&
+        powers_fit(power_norms, halved, std::numeric_limits<T>::max_exponent)) {
+      undo_halvings(powers, A);
+      power_norms.scale(halved);
+      halved = 0;
     }
   }
   recipe_.method = scheme.few != nullptr ? ExpmMethod::few_products : ExpmMethod::paterson_stockmeyer;
   report.degree = scheme.degree;
-  report.alpha = std::ldexp(power_norms.alpha(scheme.degree), recipe_.before);
+  report.alpha = std::ldexp(power_norms.alpha(scheme.degree), halved);
   report.backward_error = backward_error(scheme, power_norms);
+  undo_halvings(powers, A);
   return finish(powers, A);
+}
+
+template <RealScalar T> void Exponential<T>::undo_halvings(Powers<T>& powers, const Parts<T>& A) {
+  int& squarings = recipe_.scheme.squarings;
+  if (squarings >= 0) {
+    return;
+  }
+  recipe_.undone = -squarings;
+  recipe_.undone_after = powers.count();
+  squarings = 0;
+  powers.times_powers_of_two(recipe_.undone, recipe_.undone == recipe_.before ? A : Parts<T>{});
 }
 
 template <RealScalar T>
@@ -58,15 +81,14 @@ WorkParts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns,
   const ProductCosts costs = costs_of(A);
   recipe_.method = ExpmMethod::pade;
   recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
-  PowerNorms power_norms(std::ldexp(norm, -recipe_.before));
+  PowerNorms power_norms(std::ldexp(norm, -recipe_.before), std::ldexp(least_root(), -recipe_.before));
   double error = 0.0;
   const auto choose = [&] {
     double least = std::numeric_limits<double>::infinity();
     for (const int degree : pade_degrees) {
-      int squarings = 0;
-      const auto error_of = [&] {
-        return pade_backward_error(degree, std::ldexp(power_norms.alpha(2 * degree), -squarings));
-      };
+      const double alpha = power_norms.alpha(2 * degree);
+      int squarings = fewest_squarings(alpha, recipe_.before);
+      const auto error_of = [&] { return pade_backward_error(degree, std::ldexp(alpha, -squarings)); };
       while (!(error_of() <= tolerance())) ++squarings;
       // The linear system is there at any degree.
       if (const double products = pade_products(degree, 1) + squarings; products < least) {
@@ -83,13 +105,19 @@ WorkParts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns,
                    recipe_.before == 0 ? columns : Parts<T>{}, structure_.symmetry);
   power_norms.add(norms_.bound_of(powers.next()));
   choose();
-  if (estimates_pay(arithmetic_->placement().rows(), recipe_.scheme.squarings, options_.gemm.arithmetic)) {
+  if (estimates_pay(arithmetic_->placement().rows(), recipe_.squarings(), options_.gemm.arithmetic)) {
     learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
     choose();
+  }
+  if (const int zero = power_norms.vanishing(); zero > 0 && zero <= Scheme::most_powers) {
+    // The series has an end: no linear system.
+    recipe_.scheme = {};
+    return by_polynomial(A, columns, norm, report);
   }
   report.degree = recipe_.pade_degree;
   report.alpha = std::ldexp(power_norms.alpha(2 * recipe_.pade_degree), recipe_.before);
   report.backward_error = error;
+  undo_halvings(powers, A);
   return finish(powers, A);
 }
 

@@ -95,14 +95,24 @@ typename Arithmetic::Written by_few_products(Arithmetic& arithmetic, const FewPr
 
 }  // namespace
 
+namespace {
+template <RealScalar T> bool is_empty(const Parts<T>& X) {
+  return !X.real && !X.imaginary;
+}
+template <RealScalar T> bool is_empty(const Dual<T>& X) {
+  return is_empty(X.value) && is_empty(X.derivative);
+}
+}  // namespace
+
 template <class Arithmetic>
 PowersIn<Arithmetic>::PowersIn(Arithmetic& arithmetic, const Matrix& A, const Matrix& columns, Symmetry symmetry)
     : arithmetic_(&arithmetic), columns_(columns), symmetry_(symmetry), powers_{A} {}
 
 template <class Arithmetic> auto PowersIn<Arithmetic>::next() -> const Matrix& {
   using T = typename Arithmetic::Element;
-  if (powers_.size() == 1) {
+  if (!has_factor_) {
     factor_ = arithmetic_->right_factor(powers_.front(), columns_, symmetry_);
+    has_factor_ = true;
   }
   const Symmetry last = powers_.size() % 2 == 1 ? symmetry_ : product_of(symmetry_, symmetry_);
   powers_.push_back(arithmetic_->multiply(T{1}, powers_.back(), factor_, product_of(last, symmetry_)));
@@ -112,6 +122,19 @@ template <class Arithmetic> auto PowersIn<Arithmetic>::next() -> const Matrix& {
 template <class Arithmetic> void PowersIn<Arithmetic>::finish(int count) {
   while (this->count() < count) next();
   factor_ = {};
+  has_factor_ = false;
+}
+
+template <class Arithmetic> void PowersIn<Arithmetic>::times_powers_of_two(int exponent, const Matrix& first) {
+  factor_ = {};
+  has_factor_ = false;
+  columns_ = {};
+  for (std::size_t k = 0; k < powers_.size(); ++k) {
+    Matrix& power = powers_[k];
+    power = k == 0 && !is_empty(first)
+                ? first
+                : arithmetic_->times_power_of_two(std::move(power), static_cast<int>(k + 1) * exponent);
+  }
 }
 
 template <class Arithmetic>

@@ -26,12 +26,16 @@ template <class Arithmetic> class PowersIn {
   const Matrix& next();
   /// Makes the next ones up to A^count, and gives back what only that needs.
   void finish(int count);
+  /// A^k 2^(k exponent) takes the place of each A^k, without rounding in the normal range. `first`: A 2^exponent; empty
+  /// where it is not at hand.
+  void times_powers_of_two(int exponent, const Matrix& first);
 
  private:
   Arithmetic* arithmetic_;
   Matrix columns_;
   Symmetry symmetry_;
   typename Arithmetic::Factor factor_;
+  bool has_factor_ = false;
   std::vector<Matrix> powers_;
 };
 template <RealScalar T> using Powers = PowersIn<ComplexArithmetic<T>>;

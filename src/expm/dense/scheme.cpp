@@ -9,23 +9,30 @@
 
 namespace heddle::impl {
 
-PowerNorms::PowerNorms(double norm) : norm_(norm) {
+PowerNorms::PowerNorms(double norm, double least) : norm_(norm), least_(least) {
   given_.fill(std::numeric_limits<double>::infinity());
   given_[1] = std::log2(norm);
   derive();
 }
 
 void PowerNorms::add(double norm) {
-  learn(++known_, norm);
+  ++known_;
+  if (known_ <= count && std::isfinite(norm)) given_[static_cast<std::size_t>(known_)] = counted(known_, norm);
+  norm_alone_ = false;
+  derive();
 }
 
 void PowerNorms::learn(int power, double norm) {
   norm_alone_ = false;
   if (power <= count && norm >= 0.0 && std::isfinite(norm)) {
     double& given = given_[static_cast<std::size_t>(power)];
-    given = std::min(given, std::log2(norm));
+    given = std::min(given, counted(power, norm));
   }
   derive();
+}
+
+double PowerNorms::counted(int power, double norm) const {
+  return norm > 0.0 ? std::max(std::log2(norm), power * std::log2(least_)) : std::log2(norm);
 }
 
 void PowerNorms::derive() {
@@ -34,6 +41,20 @@ void PowerNorms::derive() {
     logs_[k] = given_[k];
     for (std::size_t i = 1; 2 * i <= k; ++i) logs_[k] = std::min(logs_[k], logs_[i] + logs_[k - i]);
   }
+}
+
+void PowerNorms::scale(int exponent) {
+  norm_ = std::ldexp(norm_, exponent);
+  least_ = std::ldexp(least_, exponent);
+  for (std::size_t k = 1; k < given_.size(); ++k) given_[k] += static_cast<double>(k) * exponent;
+  derive();
+}
+
+int PowerNorms::vanishing() const {
+  for (std::size_t k = 1; k < logs_.size(); ++k) {
+    if (logs_[k] == -std::numeric_limits<double>::infinity()) return static_cast<int>(k);
+  }
+  return 0;
 }
 
 double PowerNorms::alpha(int degree) const {
@@ -207,9 +228,15 @@ int products_of(const Scheme& scheme, const ProductCosts& costs, int made) {
 }
 
 Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs, Evaluations evaluations,
-                     Wanted wanted) {
+                     Wanted wanted, int halved, double unit) {
+  if (const int zero = norms.vanishing(); zero > 1) {
+    // The last derivative of a power that is not zero is A^(zero - 1) D A^(zero - 1).
+    const int powers = wanted == Wanted::derivative ? 2 * zero - 1 : zero;
+    if (powers <= Scheme::most_powers) return {powers, powers, 1, nullptr, -halved};
+  }
   Scheme best;
   int least = std::numeric_limits<int>::max();
+  bool squarings_first = false;
   const std::vector<double> betas = wanted == Wanted::derivative ? norms.betas() : std::vector<double>();
   const auto consider = [&](Scheme scheme) {
     const double whole = betas.empty() ? norms.alpha(scheme.degree) : betas[static_cast<std::size_t>(scheme.degree)];
@@ -219,25 +246,29 @@ Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCos
       return scheme.few != nullptr ? backward_error(*scheme.few, theta) : backward_error(scheme.degree, theta);
     };
     // Halving bounds from above, since a bound may be anything.
-    while (!(error() <= tolerance) && products_of(scheme, costs, norms.known()) <= least) {
-      ++scheme.squarings;
-    }
+    scheme.squarings = fewest_squarings(whole, halved);
+    const auto too_dear = [&] {
+      return squarings_first ? scheme.squarings > best.squarings : products_of(scheme, costs, norms.known()) > least;
+    };
+    while (!(error() <= tolerance) && !too_dear()) ++scheme.squarings;
+    if (too_dear()) return;
     const int products = products_of(scheme, costs, norms.known());
     // A higher degree for nothing is as good as a lower one, and ends the series of what is nearly nilpotent.
     const bool further = scheme.squarings < best.squarings ||
                          (scheme.squarings == best.squarings && scheme.few == nullptr && scheme.degree > best.degree);
-    if (products < least || (products == least && further)) {
+    if (products < least || (products == least && further) || (squarings_first && scheme.squarings < best.squarings)) {
       best = scheme;
       least = products;
     }
   };
-  if (evaluations != Evaluations::few_products) {
+  const auto consider_paterson_stockmeyer = [&] {
     for (int powers = 1; powers <= Scheme::most_powers; ++powers) {
       // With more blocks than powers, one block less and one power more reach as far and cost no more.
       for (int blocks = 1; blocks <= std::max(powers, 1); ++blocks)
         consider({powers * blocks, powers, blocks, nullptr, 0});
     }
-  }
+  };
+  if (evaluations != Evaluations::few_products) consider_paterson_stockmeyer();
   if (evaluations != Evaluations::paterson_stockmeyer) {
     if (evaluations == Evaluations::few_products) {
       for (int powers = 1; powers <= 2; ++powers) consider({powers, powers, 1, nullptr, 0});
@@ -246,7 +277,30 @@ Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCos
       consider({polynomial.degree, polynomial.powers, 1, &polynomial, 0});
     }
   }
+  const double lost = std::log2(norms.norm()) - best.squarings;
+  const double spare = std::max(-0.25 * std::log2(unit), std::log2(tolerance / unit));
+  if (evaluations != Evaluations::few_products && (best.squarings > -halved || best.few != nullptr) && lost > spare) {
+    squarings_first = true;
+    least = std::numeric_limits<int>::max();
+    best.squarings = least;
+    consider_paterson_stockmeyer();
+  }
   return best;
+}
+
+int fewest_squarings(double alpha, int halved) {
+  return alpha > 0.0 ? std::max(-halved, std::min(std::ilogb(alpha) - 6, 0)) : -halved;
+}
+
+bool powers_fit(const PowerNorms& norms, int halved, int max_exponent) {
+  // Sums of real and imaginary parts, and of their products, are a few times as large.
+  const double most = max_exponent - 6;
+  bool fit = norms.log_bound(1) + halved < most;
+  for (int k = 2; k <= Scheme::most_powers; ++k) {
+    fit = fit && norms.log_bound(k) + k * halved < most &&
+          norms.log_bound(k) + norms.log_bound(1) + (k + 1) * halved < most;
+  }
+  return fit;
 }
 
 int scaling_before_powers(double norm, int max_exponent) {

@@ -34,14 +34,22 @@ struct ProductCosts {
 /// Upper bounds of ||A^k|| for every k, from those of the first few powers: ||A^(i+j)|| <= ||A^i|| ||A^j||.
 class PowerNorms {
  public:
-  /// `norm`: an upper bound of ||A||, finite.
-  explicit PowerNorms(double norm);
-  /// An upper bound of the next power's norm. One that is not finite says nothing.
+  /// `norm`: an upper bound of ||A||, finite. Norms of powers A^k below least^k count as that, unless they are zero.
+  explicit PowerNorms(double norm, double least = 0.0);
+  /// An upper bound of the norm of the next power, which was made: it takes the place of an estimate. One that is not
+  /// finite says nothing.
   void add(double norm);
   /// The same of any power, without that it counts as made.
   void learn(int power, double norm);
+  /// The norms are those of powers of A 2^exponent from here on.
+  void scale(int exponent);
+  /// A bound of ||A^k||, to base 2, k >= 1 within twice the highest degree.
+  [[nodiscard]] double log_bound(int k) const { return logs_[static_cast<std::size_t>(k)]; }
   /// Powers whose norms were given.
   [[nodiscard]] int known() const noexcept { return known_; }
+  /// The lowest power whose norm is 0, as given or estimated; 0 where there is none.
+  [[nodiscard]] int vanishing() const;
+  [[nodiscard]] double norm() const noexcept { return norm_; }
   /// alpha <= ||A|| such that ||A^k|| <= alpha^k for each k > degree.
   ///
   /// A. Al-Mohy and N. Higham (2009), theorem 4.2, take max(||A^p||^(1/p), ||A^(p+1)||^(1/(p+1))), of whose powers each
@@ -55,10 +63,13 @@ class PowerNorms {
 
  private:
   void derive();
+  // The logarithm to base 2 of what a power's norm counts as.
+  [[nodiscard]] double counted(int power, double norm) const;
 
   static constexpr int most_degree = Scheme::most_powers * Scheme::most_blocks;
   static constexpr int count = 2 * most_degree + 1;
   double norm_;
+  double least_;
   int known_ = 1;
   bool norm_alone_ = true;
   std::array<double, count + 1> given_{};  // of the bounds, to base 2, by k
@@ -100,14 +111,31 @@ template <class Polynomial>
 enum class Wanted { exponential, derivative };
 
 /// Cheapest scheme whose backward error is at most `tolerance`, the powers made so far counted as spent; of equals the
-/// one with fewest squarings, then Paterson and Stockmeyer's of highest degree.
+/// one with fewest squarings, then Paterson and Stockmeyer's of highest degree. `halved`: A was halved so often before;
+/// a scheme may undo that, and then has a negative number of squarings, no less than -halved.
 ///
-/// Another power made never makes it dearer if the scheme before wanted that power.
+/// Where A^k = 0, the scheme is the series itself, if that takes no more than most_powers (2 k - 1 for a derivative):
+/// no sum of powers is multiplied, in which a large one would round away what another stands for. It has A^k itself
+/// until that was made and seen to be zero. Squarings of X = exp(A / 2^s) lose log2 ||A / 2^s|| bits where ||X^2|| is
+/// far below ||X||^2, and so do products of other sums in which A itself stands. Where these may be more than a
+/// quarter of the bits of the unit round-off `unit`, and more than `tolerance` can spare, that scheme of Paterson and
+/// Stockmeyer's comes before the cheapest one which has the fewest squarings, as far as `evaluations` allow.
+///
+/// Another power made makes it dearer only to avoid such losses, if the scheme before wanted that power.
 [[nodiscard]] Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs,
-                                   Evaluations evaluations = Evaluations::all, Wanted wanted = Wanted::exponential);
+                                   Evaluations evaluations = Evaluations::all, Wanted wanted = Wanted::exponential,
+                                   int halved = 0, double unit = 0x1p-53);
+
+/// A number of squarings from which a search upward finds the least that bring theta = alpha / 2^s into the range of
+/// any bound here, which ends far below 2^6.
+[[nodiscard]] int fewest_squarings(double alpha, int halved);
 
 /// s such that A / 2^s has powers, and products of two of them, in the range of numbers below 2^max_exponent.
 [[nodiscard]] int scaling_before_powers(double norm, int max_exponent);
+
+/// Whether the powers of A 2^halved that any scheme may want, and A's products with them, are in the range of numbers
+/// below 2^max_exponent; `norms`: of powers of A.
+[[nodiscard]] bool powers_fit(const PowerNorms& norms, int halved, int max_exponent);
 
 /// Real products of a scheme, with those of the powers beyond its own that were made.
 [[nodiscard]] int products_of(const Scheme& scheme, const ProductCosts& costs, int made = 1);

@@ -81,7 +81,8 @@ WorkDual<T> DerivativeOfExponential<T>::polynomial_of(const Dual<T>& A, double n
   Scheme scheme;
   int made = 1;
   const auto choose = [&] {
-    scheme = choose_scheme(power_norms, tolerance, costs, evaluations, Wanted::derivative);
+    scheme = choose_scheme(power_norms, tolerance, costs, evaluations, Wanted::derivative, before,
+                           static_cast<double>(unit_roundoff<T>));
     expected_products_ = products_of(scheme, costs, made) + before * costs.square;
   };
   choose();
@@ -96,7 +97,7 @@ WorkDual<T> DerivativeOfExponential<T>::polynomial_of(const Dual<T>& A, double n
     power_norms.add(norms_.bound_of(power));
     choose();
     if (made >= scheme.powers && (power.real || power.imaginary) &&
-        estimates_pay(values_->placement().rows(), scheme.squarings, options_.gemm.arithmetic)) {
+        estimates_pay(values_->placement().rows(), scheme.squarings + before, options_.gemm.arithmetic)) {
       learn_estimates(comm_, power, made, power_norms);
       choose();
     }
@@ -108,6 +109,9 @@ WorkDual<T> DerivativeOfExponential<T>::polynomial_of(const Dual<T>& A, double n
   const double beta = power_norms.betas()[static_cast<std::size_t>(scheme.degree)];
   report.beta = std::ldexp(beta, before);
   report.backward_error = derivative_error(scheme, std::ldexp(beta, -scheme.squarings));
+  const int undone = std::max(-scheme.squarings, 0);
+  if (undone > 0) powers.times_powers_of_two(undone, undone == before ? A : Dual<T>{});
+  scheme.squarings += undone;
   return polynomial(arithmetic_, scheme, powers);
 }
 
