@@ -66,7 +66,8 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T
 /// squarings are left. Diagonal matrices get the exponentials of their elements. A matrix with ||A||_1 = 1 takes 5
 /// products in double precision, 4 in float. A matrix that would be squared three times or more is balanced by powers
 /// of two where that brings ||A||_1 to its square root or below. Where balancing does not help, ||A||_1 beyond 2^256
-/// (float: 2^32) is halved down to that before the norms of its powers tell how much of that is needed.
+/// (float: 2^32) is halved down to that before the norms of its powers tell how much of that is needed, and the rest is
+/// undone. Where a power of A up to A^6 is zero, E is the series up to it. Zeros stay zeros as expm() has it.
 ///
 /// Errors: those of expm(); each squaring of a matrix that was halved first may double the error of small eigenvalues.
 /// Bits: reproducible for any number of threads, and a matrix's do not depend on its neighbours. Cost: 2 n^3 flops a

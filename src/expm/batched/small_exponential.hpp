@@ -188,8 +188,27 @@ template <Scalar T> class SmallExponential {
     }
   }
 
+  // The series of A whose A^4 or A^6 is zero, beside the polynomials of Choices.
+  static constexpr int series_to_third = polynomials;
+  static constexpr int series_to_fifth = polynomials + 1;
+  // Each power by itself.
+  KOKKOS_INLINE_FUNCTION void evaluate_series(int last) const {
+    const R series[4] = {1, 1, R(1) / 2, R(1) / 6};
+    const R none[1] = {0};
+    combine(R(1), series, 3, y_);
+    if (last == 3) return;
+    small_.multiply(team_, power_[3], power_[1], false, f_);
+    combine(R(0), none, 0, y_, {R(1), y_}, {R(1) / 24, f_});
+    small_.multiply(team_, f_, power_[1], false, g_);
+    combine(R(0), none, 0, y_, {R(1), y_}, {R(1) / 120, g_});
+  }
+
   // y = the polynomial, of powers that are there.
   KOKKOS_INLINE_FUNCTION void evaluate(int polynomial) const {
+    if (polynomial >= polynomials) {
+      evaluate_series(polynomial == series_to_third ? 3 : 5);
+      return;
+    }
     if (polynomial < plain_polynomials) {
       const R series[5] = {1, 1, R(1) / 2, R(1) / 6, R(1) / 24};
       const R inner[3] = {0, series[3], series[4]};
@@ -217,8 +236,10 @@ template <Scalar T> class SmallExponential {
     }
   }
 
-  [[nodiscard]] static KOKKOS_INLINE_FUNCTION int squarings_for(R alpha, R theta) {
-    return alpha > theta ? static_cast<int>(Kokkos::ceil(Kokkos::log2(alpha / theta))) : 0;
+  // Negative, and no less than `fewest`, where halvings before may be undone.
+  [[nodiscard]] static KOKKOS_INLINE_FUNCTION int squarings_for(R alpha, R theta, int fewest) {
+    if (!(alpha > theta * power_of_two(fewest))) return fewest;
+    return static_cast<int>(Kokkos::ceil(Kokkos::log2(alpha / theta)));
   }
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return Kokkos::exp2(R(exponent)); }
 
@@ -247,17 +268,19 @@ template <Scalar T> class SmallExponential {
     int squarings = 0;
     int polynomial = 0;
     if (norm > choices_.theta[0]) {
-      polynomial = choose(norm, squarings);
+      polynomial = choose(norm, -before, squarings);
       // Each squaring may double the errors of small elements, and costs more than this test.
       constexpr int many_squarings = 3;
-      if (squarings >= many_squarings && !is_balanced && balance(norm)) {
+      if (squarings + before >= many_squarings && !is_balanced && balance(norm)) {
         is_balanced = true;
-        polynomial = choose(norm, squarings);
+        polynomial = choose(norm, -before, squarings);
       }
     }
-    if (squarings > 0) {
-      for (int k = 1; k <= 3; ++k) {
-        if (k <= made_) scale(power_[k], T(power_of_two(-squarings * k)));
+    if (squarings != 0) {
+      // Times one power after the other: their product may be out of range.
+      const T factor(power_of_two(-squarings));
+      for (int k = 1; k <= 3 && k <= made_; ++k) {
+        for (int times = 0; times < k; ++times) scale(power_[k], factor);
       }
     }
     evaluate(polynomial);
@@ -306,8 +329,10 @@ template <Scalar T> class SmallExponential {
     return true;
   }
 
-  // The polynomial and squarings with the fewest products, of equals that with fewer squarings; makes the powers.
-  KOKKOS_INLINE_FUNCTION int choose(R norm, int& squarings) {
+  // The polynomial and squarings with the fewest products, of equals that with fewer squarings; makes the powers. Where
+  // A^3, A^4 or A^6 is zero it is the series, and no product of sums in which large powers would round away smaller
+  // ones.
+  KOKKOS_INLINE_FUNCTION int choose(R norm, int fewest_squarings, int& squarings) {
     small_.multiply(team_, power_[1], power_[1], false, power_[2]);
     made_ = 2;
     const R second = Kokkos::sqrt(small_.norm1(team_, power_[2]));
@@ -319,7 +344,7 @@ template <Scalar T> class SmallExponential {
       const int k = choices_.degree[p] + 1 + choices_.degree[p] % 2;
       const R alpha = Kokkos::fmin(norm, second * Kokkos::pow(norm / second, R(1) / R(k)));
       const R bound = second > 0 ? alpha : R(0);
-      const int s = squarings_for(bound, choices_.theta[p]);
+      const int s = squarings_for(bound, choices_.theta[p], fewest_squarings);
       if (p + s <= fewest) {
         best = p;
         fewest = p + s;
@@ -332,10 +357,21 @@ template <Scalar T> class SmallExponential {
       made_ = 3;
       // All k > 1 are sums of twos and threes.
       const R third = Kokkos::cbrt(small_.norm1(team_, power_[3]));
-      squarings = squarings_for(Kokkos::fmin(alpha_of_best, Kokkos::fmax(second, third)), choices_.theta[best]);
-      if (squarings > 1) {
+      if (third == R(0)) {
+        constexpr int first_two_powers = 1;
+        squarings = fewest_squarings;
+        return first_two_powers;
+      }
+      squarings = squarings_for(Kokkos::fmin(alpha_of_best, Kokkos::fmax(second, third)), choices_.theta[best],
+                                fewest_squarings);
+      if (squarings - fewest_squarings > 1) {
         const R alpha = alpha_by_higher_powers(norm, second, third);
-        squarings = Kokkos::min(squarings, squarings_for(alpha, choices_.theta[best]));
+        if (alpha == R(0) && small_.norm1(team_, f_) == R(0)) {
+          small_.multiply(team_, power_[3], power_[1], false, f_);
+          squarings = fewest_squarings;
+          return small_.norm1(team_, f_) == R(0) ? series_to_third : series_to_fifth;
+        }
+        squarings = Kokkos::min(squarings, squarings_for(alpha, choices_.theta[best], fewest_squarings));
       }
     }
     return best;
