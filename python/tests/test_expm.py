@@ -39,6 +39,21 @@ def test_stacks(rng, scalar, shape):
         assert np.linalg.norm(e[i] - expected) <= 200 * (shape[-1] + 1) * roundoff(scalar) * np.linalg.norm(expected)
 
 
+@pytest.mark.parametrize("method", ["auto", "taylor", "paterson-stockmeyer", "few-products", "pade"])
+def test_structure_is_kept(scalar, method):
+    size = 2.0 ** (60 if scalar in ("float32", "complex64") else 1000)
+    for nilpotent in ([[0, 1], [0, 0]], [[0, 0], [1, 0]], [[1, 1], [-1, -1]]):
+        a = np.array(nilpotent, scalar) * np.array(size, scalar)
+        e, report = heddle.expm(a, method=method, full_output=True)
+        assert np.array_equal(e, np.eye(2, dtype=scalar) + a) and report.squarings == 0
+    lower = np.array(np.diag(np.full(4, 1e4), -1) + np.eye(5), scalar)
+    if method != "taylor":
+        e = heddle.expm(lower, method=method)
+        assert np.all(np.triu(e, 1) == 0)
+        expected = [np.e * 1e4**k / np.prod(np.arange(1, k + 1)) for k in range(5)]
+        assert np.allclose(e[:, 0], expected, rtol=2000 * roundoff(scalar), atol=0)
+
+
 def test_certificate_holds(rng):
     t = 2.5
     a = np.array([[0.0, -t], [t, 0.0]])
