@@ -7,6 +7,13 @@
 
 namespace heddle::hunt {
 
+/// A matrix with zeros that its exponential keeps: triangular, block triangular and block diagonal ones with blocks of
+/// any size, either way up and in any order of indices, Hessenberg, nilpotent without rounding by cancellation and by
+/// structure, scaled by D . D^-1 over the range of the type; in half of the drawings fill_general().
+void fill_with_structure(Random& random, Type type, Array& A, double largest);
+/// Whether each a_ij, by columns, is reached from i by nonzero elements: elsewhere exp(A), and every power, is zero.
+[[nodiscard]] std::vector<bool> reached(const Array& A);
+
 struct ExponentialTruth {
   std::optional<WideMatrix> E;  ///< Nothing where it was out of reach.
   double norm = 0;              ///< |A|_1
@@ -19,6 +26,14 @@ struct ExponentialTruth {
 
 /// Of time A; the matrix is finite.
 [[nodiscard]] ExponentialTruth exponential_truth(const Array& A, Type type, const Value& time = 1.0);
+
+/// exp(A) and its derivative L(A, D) in the direction D, by the exponential of [A D; 0 A].
+struct DerivativeTruth {
+  std::optional<WideMatrix> E, L;  ///< Nothing where they were out of reach.
+  /// How far L moves for random relative changes of A and D, over these: the condition number, or somewhat less.
+  double condition = 0;
+};
+[[nodiscard]] DerivativeTruth derivative_truth(const Array& A, const Array& D, Type type);
 
 /// |E - exp(A)|_1 / |exp(A)|_1
 template <Scalar T> double relative_error(const ExponentialTruth& truth, const HostMatrix<T>& E) {

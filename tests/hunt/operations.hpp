@@ -24,6 +24,7 @@ namespace heddle::hunt {
   OPERATION(solve) OPERATION(lu_solve) OPERATION(inverse) OPERATION(trsm) OPERATION(solve_errors) \
   OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \
+  OPERATION(expm_frechet) \
   OPERATION(eigen) OPERATION(eigen_batched) OPERATION(eigen_batched_large) OPERATION(eigen_ranks) \
   OPERATION(svd_batched) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
