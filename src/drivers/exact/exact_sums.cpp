@@ -86,14 +86,15 @@ std::string scalar_of(const Context& context, const std::string& path) {
 }
 
 // Matrices whose sum has the numbers in a file, whole numbers with all their digits.
-template <Scalar T> using Numbers = std::vector<DistributedMatrix<T>>;
+template <Scalar T> using FileNumbers = std::vector<DistributedMatrix<T>>;
 
 // The numbers in a file, placed as `place` says.
-template <Scalar T> Numbers<T> read_numbers(const Context& context, const std::string& path, const std::string& place) {
+template <Scalar T>
+FileNumbers<T> read_numbers(const Context& context, const std::string& path, const std::string& place) {
   const Communicator& comm = context.comm();
   const auto placed = [&](Index rows, Index columns) { return placement_from(place, rows, columns, comm.size()); };
   if (!is_list(path)) return read_matrix_terms<T>(comm, path, placed);
-  Numbers<T> A = read_text_list_terms<T>(comm, path, placed);
+  FileNumbers<T> A = read_text_list_terms<T>(comm, path, placed);
   if (context.root() && looks_like_matrix(path, A.front().rows())) {
     complain("warning: " + path + " has the form of a matrix: its order, which counts as a number here, and as many " +
              "numbers as that has elements");
@@ -131,7 +132,7 @@ template <Scalar T> Elements<T> on_device(const std::vector<T>& elements) {
 
 // Vectors whose inner product is that of what X and Y are the sums of. Products of further terms count where both are
 // finite and not zero: the first terms alone decide about zeros, infinities and NaNs.
-template <Scalar T> std::array<Elements<T>, 2> factors_of(const Numbers<T>& X, const Numbers<T>& Y) {
+template <Scalar T> std::array<Elements<T>, 2> factors_of(const FileNumbers<T>& X, const FileNumbers<T>& Y) {
   if (X.size() == 1 && Y.size() == 1) return {elements_of(X.front()), elements_of(Y.front())};
   const auto counts = [](const T& value) {
     return value != T(0) && std::isfinite(real_of<double>(value)) && std::isfinite(imaginary_of<double>(value));
@@ -153,7 +154,7 @@ template <Scalar T> std::array<Elements<T>, 2> factors_of(const Numbers<T>& X, c
 }
 
 // All terms of the numbers, of which the further ones count where they are not zero.
-template <Scalar T> Elements<T> terms_of(const Numbers<T>& A) {
+template <Scalar T> Elements<T> terms_of(const FileNumbers<T>& A) {
   if (A.size() == 1) return elements_of(A.front());
   std::vector<T> terms = on_host(A.front());
   for (std::size_t i = 1; i < A.size(); ++i) {
@@ -164,7 +165,7 @@ template <Scalar T> Elements<T> terms_of(const Numbers<T>& A) {
 }
 
 // Each number rounded, as a program that reads them into an array of T has them.
-template <Scalar T> Elements<T> rounded(const Numbers<T>& A) {
+template <Scalar T> Elements<T> rounded(const FileNumbers<T>& A) {
   const Elements<T> sum = elements_of(A.back());
   for (std::size_t i = A.size() - 1; i-- > 0;) {
     const Elements<T> larger = elements_of(A[i]);
@@ -208,7 +209,7 @@ template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& ter
 }
 
 // The products that a loop over the files would add.
-template <Scalar T> Elements<T> plain_products(const Numbers<T>& X, const Numbers<T>& Y, bool conjugated) {
+template <Scalar T> Elements<T> plain_products(const FileNumbers<T>& X, const FileNumbers<T>& Y, bool conjugated) {
   const Elements<T> x = rounded(X);
   const Elements<T> y = rounded(Y);
   Kokkos::parallel_for(
@@ -274,8 +275,8 @@ template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
   auto report = context.report("dot");
   // A list is one column, of which each rank gets a part.
   const std::string place = is_list(options.x) || is_list(options.y) ? "rows" : "columns";
-  const Numbers<T> of_x = read_numbers<T>(context, options.x, place);
-  const Numbers<T> of_y = read_numbers<T>(context, options.y, place);
+  const FileNumbers<T> of_x = read_numbers<T>(context, options.x, place);
+  const FileNumbers<T> of_y = read_numbers<T>(context, options.y, place);
   const DistributedMatrix<T>& X = of_x.front();
   const DistributedMatrix<T>& Y = of_y.front();
   require(X.rows() == Y.rows() && X.columns() == Y.columns(), options.x, " is ", X.rows(), " x ", X.columns(), ", ",
