@@ -25,25 +25,28 @@ void require_host_memory(const Communicator& comm, const std::string& label, Ind
                                             " elements; this machine has ", impl::gibibytes(host_memory())));
 }
 
-// Device memory, or the reason why not.
+Error no_device_memory(const Communicator& comm, const std::string& label, Index rows, Index columns, double bytes) {
+  const auto memory = impl::vendor::memory_info();
+  return {ErrorKind::memory, message_of("matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
+                                        " of device memory for ", rows, " x ", columns, " elements, ",
+                                        impl::gibibytes(static_cast<double>(memory.free)), " of ",
+                                        impl::gibibytes(static_cast<double>(memory.total)),
+                                        " are free; more ranks, or a placement in host memory (host:...), would fit")};
+}
+
+// Device memory, or the reason why not. More than the device has is not asked for: a product of sizes may overflow.
 template <Scalar T>
 LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Index rows, Index columns) {
   const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns);
   if (impl::on_host) require_host_memory(comm, label, rows, columns, bytes);
+  const auto total = static_cast<double>(impl::vendor::memory_info().total);
+  if (total > 0 && bytes > total) throw no_device_memory(comm, label, rows, columns, bytes);
   try {
     return LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
                           static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   } catch (const std::exception&) {
-    const auto memory = impl::vendor::memory_info();
-    if (memory.total == 0) {
-      throw;
-    }
-    throw Error(ErrorKind::memory,
-                message_of("matrix '", label, "': rank ", comm.rank(), " needs ", impl::gibibytes(bytes),
-                           " of device memory for ", rows, " x ", columns, " elements, ",
-                           impl::gibibytes(static_cast<double>(memory.free)), " of ",
-                           impl::gibibytes(static_cast<double>(memory.total)),
-                           " are free; more ranks, or a placement in host memory (host:...), would fit"));
+    if (total == 0) throw;
+    throw no_device_memory(comm, label, rows, columns, bytes);
   }
 }
 

@@ -200,7 +200,7 @@ TEST(Accuracy, GridsThatDoNotResolve) {
   for (const double dx : {0.05, 0.1, 0.2}) {
     const Grid grid{-10, 10, static_cast<Index>(std::round(20 / dx)) + 1, Kinetic::fd2};
     const Hamiltonian hamiltonian(grid, harmonic(1));
-    const auto found = grid_resolution(hamiltonian, schrodinger::gaussian_packet(grid, 0.3, 0.0, width));
+    const auto found = schrodinger::grid_resolution(hamiltonian, schrodinger::gaussian_packet(grid, 0.3, 0.0, width));
     const double kinetic = 1 / (8 * width * width);
     EXPECT_NEAR(found.kinetic, kinetic, 1e-10);
     // <k^4> = 3 <k^2>^2.
@@ -208,7 +208,8 @@ TEST(Accuracy, GridsThatDoNotResolve) {
     EXPECT_LT(found.tail, 1e-12);
   }
   const Grid coarse{-10, 10, 21, Kinetic::sinc};
-  const auto found = grid_resolution({coarse, harmonic(1)}, schrodinger::gaussian_packet(coarse, 0.3, 0.0, width));
+  const auto found =
+      schrodinger::grid_resolution({coarse, harmonic(1)}, schrodinger::gaussian_packet(coarse, 0.3, 0.0, width));
   EXPECT_EQ(found.kinetic_error, 0.0);
   EXPECT_GT(found.tail, 0.01);
 }

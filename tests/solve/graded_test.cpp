@@ -18,7 +18,7 @@ template <class T> class Graded : public test::OverRanks<T> {
   using Limits = std::numeric_limits<Real<T>>;
   static constexpr int highest = Limits::max_exponent;  // 2^it is the first number that is too large.
   static constexpr int far = highest / 8 * 7;           // Twice it is beyond the range.
-  static constexpr Arithmetic both[] = {Arithmetic::native, Arithmetic::emulated};
+  static constexpr Arithmetic both[2] = {Arithmetic::native, Arithmetic::emulated};
 
   [[nodiscard]] static T power(int e) { return T(std::ldexp(Real<T>(1), e)); }
   [[nodiscard]] static T number(double x, int e) { return T(std::ldexp(static_cast<Real<T>>(x), e)); }
