@@ -39,13 +39,15 @@ template <Scalar T>
 LocalMatrix<T> allocate(const Communicator& comm, const std::string& label, Index rows, Index columns) {
   const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(columns);
   if (impl::on_host) require_host_memory(comm, label, rows, columns, bytes);
-  const auto total = static_cast<double>(impl::vendor::memory_info().total);
-  if (total > 0 && bytes > total) throw no_device_memory(comm, label, rows, columns, bytes);
+  const auto device_memory = [] { return static_cast<double>(impl::vendor::memory_info().total); };
+  // Asking takes longer than a small allocation.
+  if (!impl::on_host && bytes > 0x1p32 && bytes > device_memory())
+    throw no_device_memory(comm, label, rows, columns, bytes);
   try {
     return LocalMatrix<T>(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::dist::" + label),
                           static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   } catch (const std::exception&) {
-    if (total == 0) throw;
+    if (device_memory() == 0) throw;
     throw no_device_memory(comm, label, rows, columns, bytes);
   }
 }
