@@ -221,7 +221,7 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
 
 def _matrix_or_operator(function, A, B, time):
     """The kind and type of vectors B, A and B as they are taken, and whether A is an array."""
-    is_array = hasattr(A, "__dlpack__") or isinstance(A, (np.ndarray, list, tuple))
+    is_array = hasattr(A, "__dlpack__") or isinstance(A, (np.ndarray, list, tuple, memoryview))
     kind = kind_of(function, *((A, B) if is_array else (B,)))
     if is_array:
         return *_matrix_and_vectors(function, A, B, time), True

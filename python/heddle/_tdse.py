@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import _core
+from ._arrays import operands
 
 
 @dataclass(frozen=True)
@@ -197,9 +198,8 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
         with open(name, encoding="utf-8") as file:
             text = file.read()
     if psi is not None:
-        if isinstance(psi, np.ma.MaskedArray):
-            raise ValueError("tdse: psi is a masked array; expected one without a mask")
-        psi = np.ascontiguousarray(np.atleast_2d(psi), dtype=np.complex128)
+        kind, _, (psi,) = operands("tdse", psi)
+        psi = np.ascontiguousarray(np.atleast_2d(kind.to_host(psi)), dtype=np.complex128)
     run = _core.TdseRun(text, name, changes, psi, tile, allow_growth)
     shown = _shown(progress, run.steps)
     while run.steps_done < run.steps:

@@ -155,9 +155,9 @@ class Storage(CommandTest):
         for command in (["gemm"], ["expm"], ["transpose"], ["lu"]):
             for size in ("1e8", "3000000000"):
                 for ranks in (1, 2) if command != ["lu"] else (1,):
-                    self.refuse(*command, "--size", size, ranks=ranks, message=r"needs [0-9.]+ GiB of memory for .* this "
-                                "machine has")
-        self.refuse("study", "transpose", "--rows", "1e8", "--columns", "1e8", message="GiB of memory")
+                    self.refuse(*command, "--size", size, ranks=ranks, code=1,
+                                message=r"needs [0-9.]+ GiB of memory for .* this machine has")
+        self.refuse("study", "transpose", "--rows", "1e8", "--columns", "1e8", code=1, message="GiB of memory")
         for size in ("1e14", "1e17"):
             self.refuse("duplicates", "--size", size, "--words", 64, message="more than this machine's memory")
 

@@ -14,7 +14,8 @@ namespace heddle {
 /// How exp(time A) B is computed.
 enum class ExpmActionMethod {
   /// `krylov` or `chebyshev` for A of known structure, whichever takes fewer products; otherwise `taylor`, or `krylov`
-  /// where n is at most the dimension and a series would take more than 1000 n products.
+  /// where n is at most the dimension and a series would take more than 1000 n products. A series of more than 1e7
+  /// products is refused: it would not end in useful time.
   automatic,
   /// The truncated Taylor series, in as many steps as the norms of powers of A ask for; the whole series in one step
   /// where it ends, because A is nilpotent.

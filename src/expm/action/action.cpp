@@ -177,11 +177,12 @@ void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& prob
   // A subspace that is the whole space takes n products, however large A is; a series that takes a while may know more,
   // but one of so many products would not end in useful time.
   const bool whole = problem.n <= options.dimension;
-  const double most = whole ? 1e7 : infinity;
+  constexpr double most = 1e7;
   bool done = false;
   if (method == ExpmActionMethod::taylor) {
     const bool hurries = whole && options.method == ExpmActionMethod::automatic;
-    done = by_taylor(hurries ? 1000.0 * static_cast<double>(problem.n) : infinity) || by_krylov() || by_taylor(most);
+    done = by_taylor(hurries ? 1000.0 * static_cast<double>(problem.n) : most) || by_krylov() ||
+           (hurries && by_taylor(most));
   } else {
     done = by_krylov() || (problem.apply_adjoint ? by_taylor(most) : report.error < infinity);
   }

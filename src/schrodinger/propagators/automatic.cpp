@@ -65,15 +65,22 @@ class Automatic : public Propagator {
     if (!schedule_->takes(step)) return take_step(midpoint, states, times);
     const std::vector<State> before = copies_of(states);
     constexpr int attempts = 3;
+    StepError first;
+    const auto note_attempts = [&] {
+      error_->begins = segment_begins;
+      error_->given_up_psi = first.psi;
+      error_->given_up_probability = first.probability;
+    };
     for (int k = 0; k < attempts; ++k) {
       take_step(midpoint, states, times);
       error_ = error_of_step(begin, before, states);
-      error_->begins = segment_begins;
-      if (error_->psi <= options_.tolerance * time_step_) return;
+      if (error_->psi <= options_.tolerance * time_step_) return note_attempts();
+      if (k == 0) first = *error_;
       restore(before, states);
       choose(begin, until, states.front().host());
     }
     refine(begin, states);
+    note_attempts();
   }
 
  private:

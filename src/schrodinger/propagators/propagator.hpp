@@ -17,6 +17,10 @@ struct StepError {
   double probability = 0.0;  ///< | ||psi||^2 - ||psi'||^2 |.
   bool begins = false;       ///< The field is another one than in the steps before.
   bool lasts = true;         ///< The steps after it may have the same error.
+  /// Of a step that was taken again: the errors of the attempt that was given up, which the steps before it, of the
+  /// same method, may have had.
+  double given_up_psi = 0.0;
+  double given_up_probability = 0.0;
 };
 
 class Propagator {

@@ -104,11 +104,12 @@ struct Simulation::Impl {
       errors.steps_since += 1;
       return;
     }
-    const auto between = [&](double last, double now) {
-      return errors.steps_since * (of_step->begins ? last : std::max(last, now));
+    const auto between = [&](double last, double now, double given_up) {
+      return errors.steps_since * (of_step->begins ? last : std::max({last, now, given_up}));
     };
-    errors.psi += between(errors.psi_of_step, of_step->psi) + of_step->psi;
-    errors.probability += between(errors.probability_of_step, of_step->probability) + of_step->probability;
+    errors.psi += between(errors.psi_of_step, of_step->psi, of_step->given_up_psi) + of_step->psi;
+    errors.probability +=
+        between(errors.probability_of_step, of_step->probability, of_step->given_up_probability) + of_step->probability;
     errors.steps_since = 0;
     errors.steps_looked_at += 1;
     if (!of_step->lasts) return;
