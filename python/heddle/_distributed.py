@@ -69,6 +69,12 @@ class Communicator:
         return f"<heddle.Communicator: rank {self.rank} of {self.size}>"
 
 
+def require_communicator(function, comm):
+    """Refuse what is not a Communicator, as one of mpi4py is not."""
+    if not isinstance(comm, Communicator):
+        raise TypeError(f"{function}: comm is of type {type(comm).__name__}; expected a heddle.Communicator")
+
+
 def _require_rank(function, root, comm):
     """Refuse a root that is not the number of a rank."""
     if not 0 <= operator.index(root) < comm.size:
@@ -103,6 +109,7 @@ class DistributedMatrix:
     @classmethod
     def empty(cls, comm, shape, dtype="float64", placement="rows"):
         """A matrix whose elements are not set yet. All ranks call it with the same arguments."""
+        require_communicator("empty", comm)
         rows, columns = shape
         return cls(comm, _core.empty(comm._core, np.dtype(dtype).name, rows, columns, placement))
 
@@ -115,6 +122,7 @@ class DistributedMatrix:
     def from_global(cls, comm, array, placement="rows", root=0):
         """The matrix that rank `root` has whole, in host memory; what other ranks give is not looked at. All ranks call
         it."""
+        require_communicator("from_global", comm)
         _require_rank("from_global", root, comm)
         mine, trouble = (None, None), None
         if comm.rank == root:
@@ -135,6 +143,7 @@ class DistributedMatrix:
         """The matrix of `shape` of which each rank gives its part. A part that is column-major, and can be written, is
         shared, not copied; on a GPU that is one of CuPy or PyTorch, and one in host memory is copied. All ranks call
         it."""
+        require_communicator("from_local", comm)
         kind, _, (usable,) = operands("from_local", local)
         matrix("from_local", usable, "local")
         usable = kind.columns(usable)

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import exact_operands, kind_of, one_device, operands, real_name, result
+from ._distributed import require_communicator
 from ._integers import is_integer, narrowed
 from ._products import stacked
 
@@ -245,6 +246,7 @@ def allreduce(comm, values):
     >>> heddle.exact.allreduce(heddle.Communicator(), np.array([1.0, 2.0]))
     array([1., 2.])
     """
+    require_communicator("exact.allreduce", comm)
     _, _, (values,) = operands("exact.allreduce", values)
     sums = np.array(values, order="C", copy=True)
     _core.allreduce(comm._core, sums.reshape(-1))

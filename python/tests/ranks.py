@@ -170,6 +170,10 @@ def main():
     assert (comm.rank, comm.size) == (MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size) and comm.nodes == 1
     raises(TypeError, "int", lambda: heddle.Communicator(3))
     raises(ValueError, "COMM_NULL", lambda: heddle.Communicator(MPI.COMM_NULL))
+    for call in (lambda c: heddle.exact.allreduce(c, np.ones(2)), lambda c: heddle.DistributedMatrix.empty(c, (2, 2)),
+                 lambda c: heddle.DistributedMatrix.from_global(c, np.eye(2)),
+                 lambda c: heddle.DistributedMatrix.from_local(c, np.eye(2), (2, 2))):
+        raises(TypeError, "expected a heddle.Communicator", lambda: call(MPI.COMM_WORLD))
     rng = np.random.default_rng(5)
     check_matrices(comm, rng)
     check_operations(comm, rng)

@@ -1,6 +1,6 @@
 // Every method of the exponential against every structure that it keeps, compared with references of as many bits as
 // each needs, on any number of ranks; nilpotent matrices at the ends of the range.
-#include "hunt/wide.hpp"
+#include "hunt/exponentials.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/expm/batched.hpp>
@@ -22,6 +22,7 @@ namespace heddle {
 namespace {
 
 using hunt::Array;
+using hunt::reached;
 using hunt::Wide;
 using hunt::WideMatrix;
 using test::Complex;
@@ -125,22 +126,6 @@ Truth truth_of(const Array& A) {
   return {*E, (hunt::distance1(*there, *E) / hunt::norm1(*E) / relative).to_double()};
 }
 
-// Whether a path of nonzero elements leads from i to j, by columns.
-std::vector<bool> reached(const Array& A) {
-  const Index n = A.rows;
-  std::vector<bool> found(static_cast<std::size_t>(n * n));
-  const auto at = [n](Index i, Index j) { return static_cast<std::size_t>(i + j * n); };
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < n; ++i) found[at(i, j)] = i == j || A.at(i, j) != 0.0;
-  }
-  for (Index k = 0; k < n; ++k) {
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = 0; j < n && found[at(i, k)]; ++j) found[at(i, j)] = found[at(i, j)] || found[at(k, j)];
-    }
-  }
-  return found;
-}
-
 struct Method {
   const char* name;
   ExpmMethod method;
@@ -238,10 +223,10 @@ TYPED_TEST(ExponentialTable, EveryMethodKeepsEveryStructure) {
           SCOPED_TRACE(std::string(method.name) + ", " + structure.name + ", range " + std::to_string(range) +
                        (turned ? ", -i A" : ""));
           const auto found = this->exponential(this->comm, method, given);
-          const auto alone = this->exponential(this->alone, method, given);
+          const auto single = this->exponential(this->alone, method, given);
           if (this->comm.rank() != 0) continue;
-          EXPECT_TRUE(test::same_bits(found.E, alone.E));
-          EXPECT_EQ(found.squarings, alone.squarings);
+          EXPECT_TRUE(test::same_bits(found.E, single.E));
+          EXPECT_EQ(found.squarings, single.squarings);
           Wide::bits = 600;
           const double error =
               (hunt::distance1(scaled(WideMatrix(found.E), -range), truth.E) / hunt::norm1(truth.E)).to_double();
@@ -342,9 +327,9 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
         if (method.frechet && (share > 4 || nilpotent.index > 2)) continue;
         SCOPED_TRACE(std::string(method.name) + ", " + nilpotent.name + " times 2^" + std::to_string(exponent));
         const auto found = this->exponential(this->comm, method, given);
-        const auto alone = this->exponential(this->alone, method, given);
+        const auto single = this->exponential(this->alone, method, given);
         if (this->comm.rank() != 0) continue;
-        EXPECT_TRUE(test::same_bits(found.E, alone.E));
+        EXPECT_TRUE(test::same_bits(found.E, single.E));
         // Where powers say that scaling is unnecessary.
         if (method.method != ExpmMethod::few_products || exponent > 10) EXPECT_EQ(found.squarings, 0);
         Wide::bits = 5000;
