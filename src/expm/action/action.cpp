@@ -98,6 +98,9 @@ void ExpmActionPlan<T>::State::check(std::complex<double> time, Index rows, Inde
           "expm_action: chebyshev takes a Hermitian or skew-Hermitian A, and structure is general");
 }
 
+// More would not end in useful time.
+constexpr double most_products = 1e7;
+
 // False, and R is of no use, where A has no structure and the subspace is too small or too sensitive.
 template <Scalar T>
 bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
@@ -150,6 +153,7 @@ bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
     if (krylov.rest() == rest && tried) {
       throw Error(ErrorKind::computation, "expm_action: steps of a Krylov method become too short");
     }
+    if (problem.general() && dimension * krylov.rest() > most_products * krylov.share()) return false;
   }
   return true;
 }
@@ -159,11 +163,11 @@ template <Scalar T>
 void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& problem, ExpmActionMethod method,
                                               const MatrixView<T>& R, ExpmActionReport& report) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const auto by_taylor = [&](double most_products) {
+  const auto by_taylor = [&](double most) {
     report.method = ExpmActionMethod::taylor;
     report.truncation = 0.0;
     const MatrixView<T> all = work.accompany(R);
-    const bool done = act_by_taylor(problem, most_products, work, all, report);
+    const bool done = act_by_taylor(problem, most, work, all, report);
     report.error = done ? work.estimated_error() : infinity;
     return done;
   };
@@ -174,17 +178,15 @@ void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& prob
     report.error = act_by_krylov(problem, work.accompany(R), report) ? work.estimated_error() : infinity;
     return report.error <= std::cbrt(problem.tolerance);
   };
-  // A subspace that is the whole space takes n products, however large A is; a series that takes a while may know more,
-  // but one of so many products would not end in useful time.
+  // A subspace that is the whole space takes n products, however large A is; a series that takes a while may know more.
   const bool whole = problem.n <= options.dimension;
-  constexpr double most = 1e7;
   bool done = false;
   if (method == ExpmActionMethod::taylor) {
     const bool hurries = whole && options.method == ExpmActionMethod::automatic;
-    done = by_taylor(hurries ? 1000.0 * static_cast<double>(problem.n) : most) || by_krylov() ||
-           (hurries && by_taylor(most));
+    done = by_taylor(hurries ? 1000.0 * static_cast<double>(problem.n) : most_products) || by_krylov() ||
+           (hurries && by_taylor(most_products));
   } else {
-    done = by_krylov() || (problem.apply_adjoint ? by_taylor(most) : report.error < infinity);
+    done = by_krylov() || (problem.apply_adjoint ? by_taylor(most_products) : report.error < infinity);
   }
   if (!done) {
     throw Error(
@@ -192,7 +194,7 @@ void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& prob
         message_of("expm_action: a Krylov method of dimension ", options.dimension,
                    " takes too many steps for this A, or loses more than two thirds of the digits, and a Taylor "
                    "series takes more than ",
-                   most,
+                   most_products,
                    " products, or has no apply_adjoint; expected a larger dimension, a looser tolerance, "
                    "or a structure where A has one"));
   }
