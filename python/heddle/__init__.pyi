@@ -137,7 +137,9 @@ class ExpmMultiplyReport:
     steps: int
     products: int
     other_products: int
+    truncation: float
     error: float
+    error_is_bound: bool
     seconds: float
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ class TdseResult(Mapping[str, np.ndarray[Any, Any]]):
     steps: int
     time: float
     propagator: str
+    notes: tuple[str, ...]
     def __getitem__(self, name: str) -> np.ndarray[Any, Any]: ...
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...

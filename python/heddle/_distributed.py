@@ -75,6 +75,13 @@ def require_communicator(function, comm):
         raise TypeError(f"{function}: comm is of type {type(comm).__name__}; expected a heddle.Communicator")
 
 
+def _extents(function, shape):
+    rows, columns = (operator.index(extent) for extent in shape)
+    if not (0 <= rows < 2**63 and 0 <= columns < 2**63):
+        raise ValueError(f"{function}: shape = ({rows}, {columns}); expected numbers of rows and columns from 0 to 2^63 - 1")
+    return rows, columns
+
+
 def _require_rank(function, root, comm):
     """Refuse a root that is not the number of a rank."""
     if not 0 <= operator.index(root) < comm.size:
@@ -110,7 +117,7 @@ class DistributedMatrix:
     def empty(cls, comm, shape, dtype="float64", placement="rows"):
         """A matrix whose elements are not set yet. All ranks call it with the same arguments."""
         require_communicator("empty", comm)
-        rows, columns = shape
+        rows, columns = _extents("empty", shape)
         return cls(comm, _core.empty(comm._core, np.dtype(dtype).name, rows, columns, placement))
 
     @classmethod
@@ -147,7 +154,7 @@ class DistributedMatrix:
         kind, _, (usable,) = operands("from_local", local)
         matrix("from_local", usable, "local")
         usable = kind.columns(usable)
-        rows, columns = shape
+        rows, columns = _extents("from_local", shape)
         return cls(comm, _core.in_storage(comm._core, usable, rows, columns, placement), usable)
 
     @property

@@ -16,7 +16,16 @@ from ._distributed import DistributedMatrix, together
 
 class IllConditionedWarning(RuntimeWarning):
     """A matrix is so close to singular that no digit of the result need be right, or an error bound that was asked for
-    could not be proven."""
+    could not be proven.
+
+    Examples
+    --------
+    >>> import warnings, numpy as np, heddle
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", heddle.IllConditionedWarning)
+    ...     print(heddle.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.ones(2)))
+    [0.5  0.25]
+    """
 
 
 @dataclass(frozen=True)

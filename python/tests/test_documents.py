@@ -11,7 +11,7 @@ import pytest
 from conftest import GUIDE
 
 
-CLASSES = ("heddle.Communicator", "heddle.DistributedMatrix", "heddle.TdseStep")
+CLASSES = ("heddle.Communicator", "heddle.DistributedMatrix", "heddle.IllConditionedWarning", "heddle.TdseStep")
 
 
 def public():

@@ -402,11 +402,11 @@ def test_what_a_refused_construction_leaves():
     out = run_python("""
 import gc
 import heddle, numpy as np
-deck = {"grid": {"xmin": -5.0, "xmax": 5.0, "points": 31}, "potential": {"kind": "harmonic"}, "time": {"steps": 2}}
-assert heddle.tdse(deck, psi=np.exp(-np.linspace(-5, 5, 31) ** 2)).steps_done == 2
+deck = {"grid": {"xmin": -5.0, "xmax": 5.0, "points": 201}, "potential": {"kind": "harmonic"}, "time": {"steps": 2}}
+assert heddle.tdse(deck, psi=np.exp(-np.linspace(-5, 5, 201) ** 2)).steps == 2
 refused = 0
 for n in list(range(1, 60)) + [1 << 40]:
-    for call in (lambda: heddle.tdse(deck, psi=np.full(31, np.nan + 0j)),
+    for call in (lambda: heddle.tdse(deck, psi=np.full(201, np.nan + 0j)),
                  lambda: heddle.tdse(deck, psi=np.ones(n + 40, complex)),
                  lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (1 << 31, n << 31)),
                  lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (-n, 3)),
