@@ -45,13 +45,11 @@ template <Scalar T> Outcome<T>::Outcome(const Product<T>& product) : product_(pr
 }
 
 template <Scalar T> T Outcome<T>::left(Index i, Index k) const {
-  const bool as_it_is = product_.op_a == Operation::none;
-  const T& a = product_.A[as_it_is ? i + k * product_.leading_a : k + i * product_.leading_a];
+  const T& a = product_.left(i)[k];
   return product_.op_a == Operation::conjugate_transpose ? conjugate(a) : a;
 }
 template <Scalar T> T Outcome<T>::right(Index k, Index j) const {
-  const bool as_it_is = product_.op_b == Operation::none;
-  const T& b = product_.B[as_it_is ? k + j * product_.leading_b : j + k * product_.leading_b];
+  const T& b = product_.right(j)[k];
   return product_.op_b == Operation::conjugate_transpose ? conjugate(b) : b;
 }
 template <Scalar T> Operands Outcome<T>::operands_of_row(Index i) const {

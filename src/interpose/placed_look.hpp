@@ -41,12 +41,8 @@ template <Scalar T> class Undecided {
 
   void look(const Panels<T>& left, const Present& rows, Index row, const Panels<T>& right, const Present& columns,
             Index column, double unit, Probed& seen, int& excess) {
-    const bool a_by_rows = product_.op_a == Operation::none;
-    const bool b_by_rows = product_.op_b != Operation::none;
-    const T* const a = product_.A + row * (a_by_rows ? 1 : product_.leading_a);
-    const T* const b = product_.B + column * (b_by_rows ? 1 : product_.leading_b);
-    const Index step_a = a_by_rows ? product_.leading_a : 1;
-    const Index step_b = b_by_rows ? product_.leading_b : 1;
+    const auto a = product_.left(row);
+    const auto b = product_.right(column);
     const int row_exponent = static_cast<int>(left.largest[row]);
     const int column_exponent = static_cast<int>(right.largest[column]);
     std::int32_t sums[overlap_count] = {};
@@ -56,8 +52,8 @@ template <Scalar T> class Undecided {
     for (Index word = 0; word < rows.words(); ++word) {
       for (std::uint64_t both = of_row[word] & of_column[word]; both != 0; both &= both - 1) {
         const Index k = 64 * word + std::countr_zero(both);
-        const std::uint64_t x = magnitude_bits(a[k * step_a]);
-        const std::uint64_t y = magnitude_bits(b[k * step_b]);
+        const std::uint64_t x = magnitude_bits(a[k]);
+        const std::uint64_t y = magnitude_bits(b[k]);
         const std::uint64_t more_x = leading_bits(x, row_exponent, width_ + far_bits);
         const std::uint64_t more_y = leading_bits(y, column_exponent, width_ + far_bits);
         const auto near_x = static_cast<std::int32_t>(more_x >> far_bits);
@@ -73,22 +69,23 @@ template <Scalar T> class Undecided {
     }
     if (sums[present] == 0) return;
     using Matrix = MatrixView<const T>;
-    const Overlaps<T> looked_at{sums,
-                                1,
-                                1,
-                                overlap_count,
-                                left.squares + row,
-                                right.squares + column,
-                                &row_exponent,
-                                &column_exponent,
-                                unit,
-                                Operand<T>(Matrix(a, Kokkos::LayoutStride(1, 1, static_cast<std::size_t>(product_.k),
-                                                                          static_cast<std::size_t>(step_a))),
-                                           Operation::none),
-                                Operand<T>(Matrix(b, Kokkos::LayoutStride(1, 1, static_cast<std::size_t>(product_.k),
-                                                                          static_cast<std::size_t>(step_b))),
-                                           Operation::transpose),
-                                product_.k};
+    const Overlaps<T> looked_at{
+        sums,
+        1,
+        1,
+        overlap_count,
+        left.squares + row,
+        right.squares + column,
+        &row_exponent,
+        &column_exponent,
+        unit,
+        Operand<T>(Matrix(a.first, Kokkos::LayoutStride(1, 1, static_cast<std::size_t>(product_.k),
+                                                        static_cast<std::size_t>(a.step))),
+                   Operation::none),
+        Operand<T>(Matrix(b.first, Kokkos::LayoutStride(1, 1, static_cast<std::size_t>(product_.k),
+                                                        static_cast<std::size_t>(b.step))),
+                   Operation::transpose),
+        product_.k};
     const Index before = seen.undecided;
     probe_element(looked_at, Index{0}, Index{0}, seen);
     if (seen.undecided > before) excess = std::max(excess, looked_at.excess(0, 0));

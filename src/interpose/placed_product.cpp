@@ -369,16 +369,12 @@ template <Scalar T> class PlacedProduct {
   }
   // A sum of what is not finite, in a fixed order.
   [[nodiscard]] T summed_plainly(Index row, Index column) const {
-    const bool a_by_rows = product_.op_a == Operation::none;
-    const bool b_by_rows = product_.op_b != Operation::none;
-    const T* const a = product_.A + row * (a_by_rows ? 1 : product_.leading_a);
-    const T* const b = product_.B + column * (b_by_rows ? 1 : product_.leading_b);
-    const Index step_a = a_by_rows ? product_.leading_a : 1;
-    const Index step_b = b_by_rows ? product_.leading_b : 1;
+    const auto a = product_.left(row);
+    const auto b = product_.right(column);
     const auto taken = [](Operation op, const T& x) { return op == Operation::conjugate_transpose ? conjugate(x) : x; };
     T sum{0};
     for (Index k = 0; k < product_.k; ++k) {
-      sum = multiply_add(taken(product_.op_a, a[k * step_a]), taken(product_.op_b, b[k * step_b]), sum);
+      sum = multiply_add(taken(product_.op_a, a[k]), taken(product_.op_b, b[k]), sum);
     }
     return sum;
   }

@@ -31,6 +31,19 @@ template <Scalar T> struct Product {
   /// Whether the factors are looked at for how many moduli they need (EmulationOptions::look); else elements are within
   /// round-off of |a| |b|, a row of op(A) and b column of op(B), which is enough for orthogonal factors.
   bool look = true;
+
+  /// Elements of a row of op(A) or of a column of op(B), none of them conjugated.
+  struct Vector {
+    const T* first;
+    Index step;
+    const T& operator[](Index k) const { return first[k * step]; }
+  };
+  [[nodiscard]] Vector left(Index row) const {
+    return op_a == Operation::none ? Vector{A + row, leading_a} : Vector{A + row * leading_a, 1};
+  }
+  [[nodiscard]] Vector right(Index column) const {
+    return op_b == Operation::none ? Vector{B + column * leading_b, 1} : Vector{B + column, leading_b};
+  }
 };
 
 // The device's library has complex numbers aligned as a whole (see unaligned.hpp), and the same members at the same

@@ -24,53 +24,27 @@ template <Scalar T> std::vector<double> largest_of_rows(const PlacedMatrix<T>& A
 }
 // Of each column, when rows are scaled.
 template <Scalar T> std::vector<double> largest_of_columns(const PlacedMatrix<T>& A, const Exponents& exponents) {
-  const ExecutionSpace& space = A.space();
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const auto columns = static_cast<Index>(A.local().extent(1));
   const DeviceExponents by_row = of_local_rows(A, exponents);
-  const Kokkos::View<double*, MemorySpace> found(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
-      static_cast<std::size_t>(columns));
   const Elements<T> a(A.local());
-  const Larger join;
-  Kokkos::parallel_for(
-      "heddle::solve::largest_of_columns",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
-        double most = 0;
-        for (Index i = 0; i < rows; ++i) most = join(most, times_power(part_size(a(i, j)), by_row(i)));
-        found(j) = most;
-      });
-  return on_every_rank<Larger>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); });
+  return over_columns<Larger>(
+      A, "heddle::solve::largest_of_columns",
+      KOKKOS_LAMBDA(Index i, Index j) { return times_power(part_size(a(i, j)), by_row(i)); });
 }
 
 // e of each column whose largest part is below 2^e when rows are scaled, and no less than half of it: of columns that a
 // double does not hold beside others. None where a column is of zeros.
 template <Scalar T> Exponents exponents_of_columns(const PlacedMatrix<T>& A, const Exponents& exponents) {
-  const ExecutionSpace& space = A.space();
-  const auto rows = static_cast<Index>(A.local().extent(0));
-  const auto columns = static_cast<Index>(A.local().extent(1));
   const DeviceExponents by_row = of_local_rows(A, exponents);
-  const Kokkos::View<double*, MemorySpace> found(
-      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::largest"),
-      static_cast<std::size_t>(columns));
   const Elements<T> a(A.local());
   // All that joins is above zero, which stands for nothing.
   constexpr Index above = 10000;
-  Kokkos::parallel_for(
-      "heddle::solve::exponents_of_columns",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
-        Index most = 0;
-        for (Index i = 0; i < rows; ++i) {
-          const double size = part_size(a(i, j));
-          if (size == 0) continue;
-          const Index exponent = exact::impl::power_of(size) + 1 + by_row(i) + above;
-          most = exponent > most ? exponent : most;
-        }
-        found(j) = static_cast<double>(most);
+  const std::vector<double> found = over_columns<Larger>(
+      A, "heddle::solve::exponents_of_columns", KOKKOS_LAMBDA(Index i, Index j) {
+        const double size = part_size(a(i, j));
+        return size == 0 ? 0.0 : static_cast<double>(exact::impl::power_of(size) + 1 + by_row(i) + above);
       });
   Exponents result;
-  for (const double exponent :
-       on_every_rank<Larger>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); })) {
+  for (const double exponent : found) {
     if (exponent == 0) return {};
     result.push_back(static_cast<Index>(exponent) - above);
   }

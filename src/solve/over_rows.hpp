@@ -86,4 +86,23 @@ std::vector<double> over_rows(const PlacedMatrix<T>& A, const std::string& label
   return on_every_rank<Join>(A.ranks(), A.rows(), found, [&](Index i) { return A.global_row(i); });
 }
 
+/// For every column of A 0 joined with element(i, j) of its rows in order, i and j being local, on every rank.
+/// Collective. Cost: a pass over A.
+template <class Join, Scalar T, class Element>
+std::vector<double> over_columns(const PlacedMatrix<T>& A, const std::string& label, const Element& element) {
+  const ExecutionSpace& space = A.space();
+  const auto rows = static_cast<Index>(A.local().extent(0));
+  const auto columns = static_cast<Index>(A.local().extent(1));
+  const Kokkos::View<double*, MemorySpace> found(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
+                                                 static_cast<std::size_t>(columns));
+  const Join join;
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
+        double value = 0.0;
+        for (Index i = 0; i < rows; ++i) value = join(value, element(i, j));
+        found(j) = value;
+      });
+  return on_every_rank<Join>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); });
+}
+
 }  // namespace heddle::impl

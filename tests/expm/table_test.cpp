@@ -270,7 +270,9 @@ TYPED_TEST(ExponentialTable, SkewHermitianBlocksStayApart) {
       for (std::size_t k = 0; k < filled.size(); ++k) {
         const auto i = static_cast<Index>(k) % structure.n;
         const auto j = static_cast<Index>(k) / structure.n;
-        if (!filled[k]) EXPECT_EQ(found.E(i, j), T(0)) << i << ", " << j;
+        if (!filled[k]) {
+          EXPECT_EQ(found.E(i, j), T(0)) << i << ", " << j;
+        }
       }
     }
   }
@@ -331,7 +333,9 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
         if (this->comm.rank() != 0) continue;
         EXPECT_TRUE(test::same_bits(found.E, single.E));
         // Where powers say that scaling is unnecessary.
-        if (method.method != ExpmMethod::few_products || exponent > 10) EXPECT_EQ(found.squarings, 0);
+        if (method.method != ExpmMethod::few_products || exponent > 10) {
+          EXPECT_EQ(found.squarings, 0);
+        }
         Wide::bits = 5000;
         const WideMatrix result(found.E);
         for (Index j = 0; j < n; ++j) {

@@ -227,8 +227,8 @@ TYPED_TEST(Gemm, RefusesShapesAndOptionsThatDoNotFit) {
 // Rank 0 of a communicator of one rank is every rank: placements alone do not tell such matrices apart.
 TYPED_TEST(Gemm, RefusesMatricesOfOtherRanks) {
   using T = TypeParam;
-  const auto whole = [](const Communicator& comm) {
-    const DistributedMatrix<T> matrix(comm, Placement::on_rank(4, 4, 0));
+  const auto whole = [](const Communicator& ranks) {
+    const DistributedMatrix<T> matrix(ranks, Placement::on_rank(4, 4, 0));
     fill(matrix, T(1));
     return matrix;
   };
@@ -237,10 +237,10 @@ TYPED_TEST(Gemm, RefusesMatricesOfOtherRanks) {
   const DistributedMatrix<T> own = whole(alone);
   EXPECT_NO_THROW(gemm<T>(this->comm, Operation::none, Operation::none, T(1), all, whole(test::world()), T(0),
                           whole(this->comm), {.tile = 4}));
-  const auto refused = [](const Communicator& comm, const char* text, const auto& A, const auto& B, const auto& C) {
+  const auto refused = [](const Communicator& ranks, const char* text, const auto& A, const auto& B, const auto& C) {
     test::expect_refusal(ErrorKind::argument, text,
-                         [&] { gemm<T>(comm, Operation::none, Operation::none, T(1), A, B, T(0), C, {.tile = 4}); });
-    GemmPlan<T> plan(comm, Operation::none, A.placement(), Operation::none, B.placement(), C.placement(), {.tile = 4});
+                         [&] { gemm<T>(ranks, Operation::none, Operation::none, T(1), A, B, T(0), C, {.tile = 4}); });
+    GemmPlan<T> plan(ranks, Operation::none, A.placement(), Operation::none, B.placement(), C.placement(), {.tile = 4});
     test::expect_refusal(ErrorKind::argument, text, [&] { plan.enqueue(T(1), A, B, T(0), C); });
   };
   if (this->comm.size() == 1) return;

@@ -114,16 +114,6 @@ template <Scalar T> void judge_lu(Verdict& verdict, const Case& one, const HostM
                 "found " + std::to_string(report.info) + ", expected " + std::to_string(exact->info));
 }
 
-bool emulates(const Case& one) {
-  return one.knob("arithmetic") != 0;
-}
-const char* same_bits_on_one(const Case& one) {
-  return emulates(one) ? "the same bits on one rank and thread" : "the same bits on one rank";
-}
-const Communicator& one_rank(const World& world, const Case& one) {
-  return emulates(one) ? world.single : world.alone;
-}
-
 template <Scalar T> void run_lu(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const LuOptions options = lu_options_of(one);

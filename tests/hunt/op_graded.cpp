@@ -12,16 +12,6 @@
 namespace heddle::hunt {
 namespace {
 
-bool emulates(const Case& one) {
-  return one.knob("arithmetic") != 0;
-}
-const Communicator& one_rank(const World& world, const Case& one) {
-  return emulates(one) ? world.single : world.alone;
-}
-std::string same_bits_on_one(const Case& one) {
-  return emulates(one) ? "the same bits on one rank and thread" : "the same bits on one rank";
-}
-
 // Exponents with the largest part of each row, and then of each column, below one and no less than a half.
 struct Exponents {
   std::vector<long> rows, columns;

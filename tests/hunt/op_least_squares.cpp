@@ -15,9 +15,6 @@ QrOptions qr_options_of(const Case& one) {
   const LuOptions options = lu_options_of(one);
   return {.arithmetic = options.arithmetic, .block = options.block};
 }
-const Communicator& one_rank(const World& world, const Case& one) {
-  return one.knob("arithmetic") != 0 ? world.single : world.alone;
-}
 
 // |column j|_2 of A, or of A - B.
 Wide norm_of_column(const WideMatrix& A, Index j, const WideMatrix* B = nullptr) {

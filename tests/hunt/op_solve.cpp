@@ -14,15 +14,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool emulates(const Case& one) {
-  return one.knob("arithmetic") != 0;
-}
-const Communicator& one_rank(const World& world, const Case& one) {
-  return emulates(one) ? world.single : world.alone;
-}
-std::string same_bits_on_one(const Case& one) {
-  return emulates(one) ? "the same bits on one rank and thread" : "the same bits on one rank";
-}
 SolveOptions solve_options_of(const Case& one) {
   SolveOptions options;
   options.method = one.knob("cholesky") != 0 ? SolveMethod::cholesky : SolveMethod::lu;

@@ -254,9 +254,19 @@ void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& 
 }
 LuOptions lu_options_of(const Case& one) {
   // Halving while a case is shrunk leaves no other numbers than powers of two.
-  return {.arithmetic = one.knob("arithmetic") != 0 ? Arithmetic::emulated : Arithmetic::native,
+  return {.arithmetic = emulates(one) ? Arithmetic::emulated : Arithmetic::native,
           .block = one.knob("block"),
           .group = one.knob("group")};
+}
+
+bool emulates(const Case& one) {
+  return one.knob("arithmetic") != 0;
+}
+const Communicator& one_rank(const World& world, const Case& one) {
+  return emulates(one) ? world.single : world.alone;
+}
+const char* same_bits_on_one(const Case& one) {
+  return emulates(one) ? "the same bits on one rank and thread" : "the same bits on one rank";
 }
 
 }  // namespace heddle::hunt

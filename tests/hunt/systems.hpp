@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hunt/case.hpp"
+#include "hunt/operation.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <string>
@@ -24,5 +25,9 @@ Index system_order(Random& random, Index most);
 /// Block, group and arithmetic, and placements of the arrays that are named.
 void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& placed);
 LuOptions lu_options_of(const Case& one);
+/// Whether products are emulated, which promises the same bits on one thread too.
+[[nodiscard]] bool emulates(const Case& one);
+[[nodiscard]] const Communicator& one_rank(const World& world, const Case& one);
+[[nodiscard]] const char* same_bits_on_one(const Case& one);
 
 }  // namespace heddle::hunt

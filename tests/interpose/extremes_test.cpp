@@ -10,20 +10,9 @@
 namespace heddle::test {
 namespace {
 
-template <class T> class Extremes : public testing::Test {
- protected:
-  static constexpr int largest = std::numeric_limits<Real<T>>::max_exponent;
-  std::mt19937 engine_{23};
-  int between(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
-  Routine* mine(const std::string& stem) const { return blas_function<Routine>(letter<T> + stem); }
-  static Real<T> size(const T& x) { return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x)); }
-};
+template <class T> class Extremes : public RoutinesOf<T> {};
 using Types = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(Extremes, Types);
-
-std::size_t at(Index i, Index j, Index leading) {
-  return static_cast<std::size_t>(i + j * leading);
-}
 
 TYPED_TEST(Extremes, RotationsOfNumbersFarApart) {
   using T = TypeParam;

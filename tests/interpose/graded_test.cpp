@@ -10,20 +10,25 @@
 namespace heddle::test {
 namespace {
 
-template <class T> class Graded : public testing::Test {
+template <class T> class Graded : public RoutinesOf<T> {
  protected:
-  static constexpr int largest = std::numeric_limits<Real<T>>::max_exponent;
-  std::mt19937 engine_{23};
-  int between(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
-  Routine* mine(const std::string& stem) const { return blas_function<Routine>(letter<T> + stem); }
-  static Real<T> size(const T& x) { return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x)); }
+  // The info of syev or heev, with vectors in place of A.
+  int spectrum(const char* triangle, int n, std::vector<T>& A, std::vector<Real<T>>& w) const {
+    w.resize(static_cast<std::size_t>(n));
+    std::vector<T> work(static_cast<std::size_t>(40 * n));
+    std::vector<Real<T>> reals(static_cast<std::size_t>(3 * n));
+    const int length = 40 * n;
+    int info = -1;
+    if constexpr (is_complex<T>) {
+      call(this->mine("heev_"), {"V", triangle, &n, A.data(), &n, w.data(), work.data(), &length, reals.data(), &info});
+    } else {
+      call(this->mine("syev_"), {"V", triangle, &n, A.data(), &n, w.data(), work.data(), &length, &info});
+    }
+    return info;
+  }
 };
 using Types = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(Graded, Types);
-
-std::size_t at(Index i, Index j, Index leading) {
-  return static_cast<std::size_t>(i + j * leading);
-}
 
 // D1 L D2 X = B whose elements are powers of two and small integers, so that every step is exact.
 TYPED_TEST(Graded, TrianglesOfAnyGradingAreSolvedExactly) {
@@ -204,18 +209,8 @@ TYPED_TEST(Graded, SpectraOfGradedMatricesHaveTheirDigits) {
           for (int j = 0; j < n; ++j) {
             for (int i = 0; i < n; ++i) A[at(i, j, n)] = T(std::ldexp(R(i == j ? 3 : 1), power(i) + power(j)));
           }
-          std::vector<R> w(static_cast<std::size_t>(n));
-          std::vector<T> work(static_cast<std::size_t>(40 * n));
-          std::vector<R> reals(static_cast<std::size_t>(3 * n));
-          const int length = 40 * n;
-          int info = -1;
-          if constexpr (is_complex<T>) {
-            call(this->mine("heev_"),
-                 {"V", triangle, &n, A.data(), &n, w.data(), work.data(), &length, reals.data(), &info});
-          } else {
-            call(this->mine("syev_"), {"V", triangle, &n, A.data(), &n, w.data(), work.data(), &length, &info});
-          }
-          ASSERT_EQ(info, 0) << n;
+          std::vector<R> w;
+          ASSERT_EQ(this->spectrum(triangle, n, A, w), 0) << n;
           double determinant = 0.0;
           for (const R& value : w) determinant += std::log(static_cast<double>(value));
           double expected = std::log(static_cast<double>(n + 2)) + (n - 1) * std::log(2.0);
@@ -242,17 +237,8 @@ TYPED_TEST(Graded, SpectraOfArrowsAreFound) {
       }
     }
     std::vector<T> V = A;
-    std::vector<R> w(static_cast<std::size_t>(n));
-    std::vector<T> work(static_cast<std::size_t>(40 * n));
-    std::vector<R> reals(static_cast<std::size_t>(3 * n));
-    const int length = 40 * n;
-    int info = -1;
-    if constexpr (is_complex<T>) {
-      call(this->mine("heev_"), {"V", "L", &n, V.data(), &n, w.data(), work.data(), &length, reals.data(), &info});
-    } else {
-      call(this->mine("syev_"), {"V", "L", &n, V.data(), &n, w.data(), work.data(), &length, &info});
-    }
-    ASSERT_EQ(info, 0) << n;
+    std::vector<R> w;
+    ASSERT_EQ(this->spectrum("L", n, V, w), 0) << n;
     const double bound = 10.0 * n * std::sqrt(norm) * static_cast<double>(unit_roundoff<T>);
     for (int k = 0; k < n; ++k) {
       for (int i = 0; i < n; ++i) {

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -60,5 +62,20 @@ template <class T> inline constexpr char letter = 'd';
 template <> inline constexpr char letter<float> = 's';
 template <> inline constexpr char letter<Kokkos::complex<float>> = 'c';
 template <> inline constexpr char letter<Kokkos::complex<double>> = 'z';
+
+/// Tests of a type's routines.
+template <class T> class RoutinesOf : public testing::Test {
+ protected:
+  static constexpr int largest = std::numeric_limits<Real<T>>::max_exponent;
+  std::mt19937 engine_{23};
+  int between(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
+  Routine* mine(const std::string& stem) const { return blas_function<Routine>(letter<T> + stem); }
+  static Real<T> size(const T& x) { return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x)); }
+};
+
+/// Where an element of a column-major matrix is.
+inline std::size_t at(Index i, Index j, Index leading) {
+  return static_cast<std::size_t>(i + j * leading);
+}
 
 }  // namespace heddle::test

@@ -22,8 +22,8 @@ namespace heddle {
 /// the bus.
 template <Scalar T> class DistributedMatrix {
  public:
-  /// Makes a placeholder without ranks: communicator() and every operation throw Error(argument) until a matrix is
-  /// assigned.
+  /// Makes an empty matrix without ranks, to which another can be assigned; until then communicator() and every
+  /// operation throw Error(argument).
   DistributedMatrix() = default;
   /// Makes a matrix with storage of its own. Throws Error(argument), on every rank alike, where the placement names a
   /// rank that `comm` lacks, and on a rank that has no memory for its part Error(memory).

@@ -24,9 +24,8 @@ enum class ExpmActionMethod {
   /// time is neither real nor imaginary.
   chebyshev,
   /// The Lanczos method (Arnoldi's where A has no structure) with restarts, in steps as long as the subspace allows.
-  /// Where these are so short that a series takes ten times fewer products, and where Arnoldi's vectors lose two thirds
-  /// of the digits that are asked for (A far from normal), `chebyshev` or `taylor` takes over: see
-  /// ExpmActionReport::method.
+  /// `chebyshev` or `taylor` takes over if it needs ten times fewer products, or if Arnoldi's vectors lose two thirds
+  /// of the digits that are asked for (A far from normal); ExpmActionReport::method names the method that was used.
   krylov,
 };
 /// The name of a method: "automatic", "taylor", "chebyshev" or "krylov".

@@ -147,14 +147,13 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant
 /// for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
 ///
-/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. Where no path of nonzero
-/// elements of A leads from i to j, exp(A)_ij is exactly zero by every method: zeros of diagonal, triangular, block
-/// diagonal and block triangular A stay zeros, with its indices in any order. (`pade` solves for A in an order in which
-/// it is block upper triangular, so that pivots mix no two blocks.) The diagonal of a triangular A becomes exp(a_ii),
-/// and the one beside it their divided differences; triangles are found, but not where `structure` is given as general.
-/// Of a Hessenberg A, of which nothing stays, only the accuracy is kept. The exponential of a Hermitian A is Hermitian
-/// to the last bit by all methods but `taylor` and `pade`, and so are both parts of exp(-i H) symmetric for real
-/// symmetric H.
+/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. By every method
+/// exp(A)_ij is exactly zero if no path of nonzero elements of A leads from i to j: zeros of diagonal, triangular,
+/// block diagonal and block triangular A stay zeros, with its indices in any order. (`pade` solves for A in an order in
+/// which it is block upper triangular, so that pivots mix no two blocks.) The diagonal of a triangular A becomes
+/// exp(a_ii), and the one beside it their divided differences; triangles are found, but not where `structure` is given
+/// as general. The zeros of a Hessenberg A do not stay. The exponential of a Hermitian A is Hermitian to the last bit
+/// by all methods but `taylor` and `pade`, and so are both parts of exp(-i H) symmetric for real symmetric H.
 ///
 /// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS relative to sum_k
 /// |x_ik y_kj|, which no scaling D^-1 X D changes. Errors relative to norms are as good for Hermitian and
