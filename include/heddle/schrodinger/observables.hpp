@@ -39,8 +39,8 @@ struct Observables {
   /// Probability at the ends of the grid, (|psi_0|^2 + |psi_{n-1}|^2) dx; it tells whether the grid is wide enough.
   double edge_probability = 0.0;
   double field = 0.0;            ///< Field E(t) of the pulses, hartree/(e bohr).
-  double position_spread = 0.0;  ///< sqrt(<x^2> - <x>^2), bohr.
-  double energy_spread = 0.0;    ///< sqrt(<H^2> - <H>^2), hartree.
+  double position_spread = 0.0;  ///< `sqrt(<x^2> - <x>^2)`, bohr.
+  double energy_spread = 0.0;    ///< `sqrt(<H^2> - <H>^2)`, hartree.
   /// Estimate of ||psi - exact psi||/||psi||, where exact is the solution on this grid: what time steps and
   /// exponentials made wrong so far. NaN where it is not known; observe() does not know it.
   double error = std::numeric_limits<double>::quiet_NaN();
@@ -56,7 +56,7 @@ struct Observables {
   [[nodiscard]] double ionisation() const;
 
   /// Estimates of how far values are from those of the exact psi on this grid, by e = `error`: (2 e + e^2) times the
-  /// spread for <x> and the dipole, and e^2 |E| more for the energy, whose spread is 0 in an eigenstate.
+  /// spread for `<x>` and the dipole, and e^2 |E| more for the energy, whose spread is 0 in an eigenstate.
   [[nodiscard]] double position_error() const { return error * position_spread * (2 + error); }
   [[nodiscard]] double energy_error() const {
     return error * (2 * energy_spread + error * (energy_spread + std::abs(energy)));
@@ -68,7 +68,7 @@ struct Observables {
 
 /// How well a grid represents a wave function.
 struct GridResolution {
-  /// The kinetic energy <T>/<1> by the wave numbers k of psi, of which each has k^2/2, hartree.
+  /// The kinetic energy `<T>/<1>` by the wave numbers k of psi, of which each has k^2/2, hartree.
   double kinetic = 0.0;
   /// By how much the grid's own kinetic energy is below that, hartree: what its differences do to these waves.
   double kinetic_error = 0.0;
