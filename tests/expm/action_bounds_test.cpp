@@ -236,6 +236,36 @@ TYPED_TEST(ActionBounds, OfNonNormalMatrices) {
   }
 }
 
+// An eigenvector that B hardly holds is what most of the result may come from, and what truncation may be in.
+TYPED_TEST(ActionBounds, OfEigenvectorsThatAreHardlyThere) {
+  using T = TypeParam;
+  const LocalMatrix<T> B = vector_of<T>({1.0, 0.0});
+  const LocalMatrix<T> R("heddle::test::R", 2, 1);
+  for (const double coupling : {0x1.d8p-24, 0x1.e8p-4}) {
+    for (const double apart : {1.0, 8.0, 23.0}) {
+      const std::vector<Complex> entries = {0.0, coupling, coupling, apart};
+      const auto A = matrix_of<T>(this->comm, 2, entries);
+      for (const double time : {1.0, 0.5, -1.0}) {
+        const std::vector<WideComplex> expected = reference_of<T>(2, entries, {1.0, 0.0}, time);
+        for (const ExpmActionStructure structure : {ExpmActionStructure::general, ExpmActionStructure::hermitian}) {
+          for (const ExpmActionMethod method :
+               {ExpmActionMethod::taylor, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
+            if (method == ExpmActionMethod::chebyshev && structure == ExpmActionStructure::general) continue;
+            for (const double tolerance : {0.0, 1e-5, 0.1}) {
+              const ExpmActionReport report =
+                  ExpmActionPlan<T>(this->comm, {.method = method, .structure = structure, .tolerance = tolerance})
+                      .execute(time, A, B, R);
+              EXPECT_LE(distance<T>(R, expected), report.error)
+                  << to_string(method) << ", structure " << static_cast<int>(structure) << ", tolerance " << tolerance
+                  << ", elements " << coupling << " and " << apart << ", time " << time;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 // A subspace that is too small gives way to what needs no subspace.
 TYPED_TEST(ActionBounds, OfSmallSubspaces) {
   using T = TypeParam;

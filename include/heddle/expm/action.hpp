@@ -91,8 +91,9 @@ struct ExpmActionReport {
   /// - an upper bound, for Hermitian and skew-Hermitian A by `krylov` and `chebyshev`: what each step leaves out, plus
   ///   what it rounds, for products with errors of at most (4 + sqrt(n)) u ||A||_2 ||x||_2 and eigenvalues within the
   ///   interval that was given or found, over what is left of the bound exp(time lambda) of a column's size;
-  /// - an estimate, by `taylor` and Arnoldi's method: a sum of the columns is computed beside them, with errors of the
-  ///   size of each step's added at random, and what they grow to is four times counted.
+  /// - an estimate, by `taylor` and Arnoldi's method: a sum of the columns is computed beside them, with random errors
+  ///   as large as the rounding of each step and estimates of the terms that the step leaves out. Four times what these
+  ///   grow to is reported.
   double error = 0.0;
   /// Whether `error` is an upper bound; otherwise it is an estimate.
   bool error_is_bound = false;

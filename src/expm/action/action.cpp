@@ -113,6 +113,9 @@ bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
   if (options.spectrum) {
     interval = scaled_interval(*options.spectrum, problem.exponent);
     krylov.know(*interval);
+  } else if (!problem.general() && problem.growth() != 0.0) {
+    constexpr Index first_steps = 8;
+    krylov.know(spectrum_of(problem, work, report, {.steps = first_steps, .growth = problem.growth()}).interval);
   }
   const auto dimension = static_cast<double>(std::min<Index>(options.dimension, problem.n));
   // Krylov steps that are asked for are taken unless another method needs ten times fewer products.
@@ -198,7 +201,6 @@ void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& prob
                    " products, or has no apply_adjoint; expected a larger dimension, a looser tolerance, "
                    "or a structure where A has one"));
   }
-  report.error *= 1.0 + work.truncated / work.moved;
   work.leave_companion(R);
 }
 

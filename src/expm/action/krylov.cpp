@@ -46,6 +46,8 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
   std::vector<double> log_products(m, 0.0);
   norm_ = 0.0;
   std::vector<double> below(m, 0.0);
+  int enough = 0;
+  double log_product_of_enough = 0.0;
   for (int j = 0; j < dimension_; ++j) {
     const auto column = static_cast<std::size_t>(j);
     const MatrixView<T> next = basis(j + 1, 1);
@@ -95,8 +97,16 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       log_product_ = std::max(log_product_, log_products[c]);
     }
     work_.columns.combine(inverses, next, {}, basis(0, 0));
-    if (log_bound(j + 1, rest_) <= std::log(problem_.tolerance * rest_)) {
-      return j + 1;
+    built_ = j + 1;
+    if (enough > 0) {
+      log_product_ = log_product_of_enough;
+      return enough;
+    }
+    if (log_bound(built_, rest_) <= std::log(problem_.tolerance * rest_)) {
+      // The companion looks one vector further.
+      if (!problem_.general() || built_ == dimension_) return built_;
+      enough = built_;
+      log_product_of_enough = log_product_;
     }
   }
   return dimension_;
@@ -119,14 +129,24 @@ template <Scalar T> SmallExponential KrylovSteps<T>::small_exponential(const Sma
     diagonal.push_back(skew ? along.imag() : along.real());
     below = H[j + 1 + leading * j].real();
   }
-  SmallExponential found = exponential_of_lanczos(diagonal, beside, below, time, skew);
+  SmallExponential found = exponential_of_lanczos(diagonal, beside, time, skew);
   found.y.resize(static_cast<std::size_t>(m), 0.0);
   return found;
 }
 
-// The largest Re of an eigenvalue of share time A, as far as it is known.
+// exp(share time A) e_1 in the subspace of m vectors of a general A, and along the vector after these: the element of
+// H below them leads there (Y. Saad 1992, the corrected scheme).
+template <Scalar T> SmallExponential KrylovSteps<T>::corrected(const Small& H, int m, double share) const {
+  const auto leading = static_cast<std::size_t>(dimension_) + 1;
+  Small larger(H.begin(), H.begin() + static_cast<std::ptrdiff_t>(leading * static_cast<std::size_t>(m)));
+  larger.resize(leading * static_cast<std::size_t>(m + 1), 0.0);
+  return exponential_of_arnoldi(larger, dimension_ + 1, m + 1, problem_.time * share,
+                                4.0 * static_cast<double>(unit_roundoff<T>));
+}
+
+// The largest Re of an eigenvalue of share time A.
 template <Scalar T> double KrylovSteps<T>::largest_growth(double share) const {
-  if (!interval_) return ritz_growth_ * share;
+  if (problem_.growth() == 0.0) return 0.0;
   const double growth = problem_.growth() * share;
   return std::max(growth * interval_->least, growth * interval_->largest);
 }
@@ -163,23 +183,25 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     exponentials.push_back(small_exponential(projected_[c], m, share));
     sensitivity = std::max(sensitivity, sizes[c] > 0.0 ? exponentials.back().sensitivity : 0.0);
-    if (sizes[c] > 0.0) ritz_growth_ = std::max(ritz_growth_, exponentials.back().growth / share);
   }
   const auto unit = static_cast<double>(unit_roundoff<T>);
   if (problem_.general() && !(sensitivity <= std::cbrt(problem_.tolerance))) return false;
   const double length = std::abs(problem_.time) * share;
   const double rounding = norm_ * length * problem_.product_rounding() + 2.0 * (m + 8) * unit;
   if (!problem_.general()) ColumnErrors::require_digits(rounding);
-  std::vector<Wide<T>> factors(static_cast<std::size_t>(m * columns));
+  // The companion takes the vectors after these, too: what the others leave out.
+  const int last_vectors = problem_.general() ? built_ + 1 : m;
+  if (problem_.general()) exponentials.back() = corrected(projected_.back(), built_, share);
+  std::vector<Wide<T>> factors(static_cast<std::size_t>(last_vectors * columns));
   for (Index c = 0; c < columns; ++c) {
     const auto column = static_cast<std::size_t>(c);
     const SmallExponential& found = exponentials[column];
     if (sizes[column] > 0.0) work_.exponents.add(column, static_cast<int>(std::clamp(found.exponent, -1e8, 1e8)));
     double squares = 0.0;
-    for (int k = 0; k < m; ++k) {
-      const Kokkos::complex<double> y = found.y[static_cast<std::size_t>(k)];
+    for (std::size_t k = 0; k < found.y.size(); ++k) {
+      const Kokkos::complex<double> y = found.y[k];
       squares += y.real() * y.real() + y.imag() * y.imag();
-      factors[static_cast<std::size_t>(k * columns + c)] = wide_from<T>(y) * sizes[column];
+      factors[k * static_cast<std::size_t>(columns) + column] = wide_from<T>(y) * sizes[column];
     }
     if (!problem_.general() && sizes[column] > 0.0) {
       const double log_size = 0.5 * std::log(squares) + found.exponent * std::log(2.0);
@@ -187,10 +209,9 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
     }
   }
   const std::vector<Wide<T>> none(sizes.size(), Wide<T>(0.0));
-  work_.columns.combine(none, R, factors, work_.blocks(problem_.n, 0, m * columns, total));
+  work_.columns.combine(none, R, factors, work_.blocks(problem_.n, 0, last_vectors * columns, total));
   if (problem_.general()) {
     work_.floor += length * norm_ * unit + 4.0 * unit;
-    work_.truncated += truncation;
     work_.move_companion(R, 4.0 * unit, sensitivity);
   }
   report.degree = std::max(report.degree, m);

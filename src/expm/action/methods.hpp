@@ -95,12 +95,14 @@ template <Scalar T> class ActionWorkspace {
   /// Columns [first, first + count) of n rows; what was in them is kept only if there were as many before.
   [[nodiscard]] MatrixView<T> blocks(Index n, Index first, Index count, Index total);
   /// R, and beside it a companion: the sum of its columns with weights that bring each near 1, whose elements are moved
-  /// at random by as much as rounding and each step's errors are. How far it is from that sum of columns in the end
-  /// estimates what becomes of errors. Begins `exponents` for all of it.
+  /// at random by as much as rounding is, and which gets estimates of the terms that each step leaves out. How far it
+  /// is from that sum of columns in the end estimates what becomes of errors. Begins `exponents` for all of it.
   [[nodiscard]] MatrixView<T> accompany(const MatrixView<T>& R);
   /// Moves the companion, the last column of R: each element by a random part of `relative` times itself and `absolute`
   /// times the largest. Does nothing where there is none.
   void move_companion(const MatrixView<T>& R, double relative, double absolute);
+  /// Adds `factor` times the last column of X to the companion, the last column of R. Does nothing where there is none.
+  void add_to_companion(const MatrixView<T>& R, double factor, const MatrixView<T>& X);
   /// The distance of the companion and its sum, over the size of the smallest column as it counts there, four times for
   /// what random errors may miss, and `floor`. The companion then is that difference.
   [[nodiscard]] double estimated_error();
@@ -110,9 +112,7 @@ template <Scalar T> class ActionWorkspace {
   BlockColumns<T> columns;
   ColumnExponents<T> exponents;
   ColumnErrors errors;
-  double floor = 0.0;      ///< What steps add to the estimate.
-  double moved = 0.0;      ///< By how much the companion was moved in all, relatively.
-  double truncated = 0.0;  ///< What steps left out, relatively: it grows as much as what moved the companion.
+  double floor = 0.0;  ///< What steps add to the estimate.
 
  private:
   ExecutionSpace space_;
@@ -196,15 +196,18 @@ template <Scalar T> class KrylovSteps {
   [[nodiscard]] bool step(const MatrixView<T>& R, ExpmActionReport& report);
   /// ||A||_1 in the last subspace.
   [[nodiscard]] double norm() const noexcept { return norm_; }
-  /// Errors grow by the end of this interval from now on; before, by Ritz values of the steps.
+  /// Errors grow by the end of this interval of the spectrum. Needed before step() where growth() is not zero and A has
+  /// a structure: Ritz values of a subspace miss eigenvalues whose vectors R hardly holds, and errors grow with all.
   void know(const ExpmActionOptions::Interval& interval) { interval_ = interval; }
 
  private:
   using Small = std::vector<Kokkos::complex<double>>;  // (dimension + 1) x dimension, column-major.
-  // Vectors V_0 ... V_m and the matrix of A among them, for each column.
+  // Vectors V_0 ... V_m and the matrix of A among them, for each column, so that m vectors are enough, or m is the
+  // dimension; where A is general, one more than enough.
   int build(Index columns, ExpmActionReport& report);
   [[nodiscard]] double log_bound(int m, double share) const;
   [[nodiscard]] SmallExponential small_exponential(const Small& H, int m, double share) const;
+  [[nodiscard]] SmallExponential corrected(const Small& H, int m, double share) const;
   [[nodiscard]] double largest_growth(double share) const;
 
   const ActionProblem<T>& problem_;
@@ -214,8 +217,8 @@ template <Scalar T> class KrylovSteps {
   double share_ = 0.0;
   double norm_ = 0.0;
   std::optional<ExpmActionOptions::Interval> interval_;
-  double ritz_growth_ = -std::numeric_limits<double>::infinity();  // Of all of the time.
   std::vector<Small> projected_;
+  int built_ = 0;             // Vectors whose products with A are known.
   double log_product_ = 0.0;  // Largest product of sub-diagonals, of the columns.
 };
 

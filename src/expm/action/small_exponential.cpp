@@ -120,7 +120,7 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
 
 }  // namespace
 
-SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::span<const double> beside, double below,
+SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::span<const double> beside,
                                         const std::complex<double>& time, bool skew) {
   const std::size_t m = diagonal.size();
   const std::complex<double> z = skew ? std::complex<double>(-time.imag(), time.real()) : time;
@@ -128,11 +128,8 @@ SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::s
   lapack::tridiagonal_lowest(diagonal, beside, static_cast<int>(m), values, vectors);
   SmallExponential found;
   double most = -std::numeric_limits<double>::infinity();
-  found.growth = most;
   for (std::size_t k = 0; k < m; ++k) {
     most = std::max(most, z.real() * values[k]);
-    const double residual = below * std::abs(vectors[m - 1 + m * k]);
-    found.growth = std::max(found.growth, z.real() * values[k] + std::abs(z.real()) * residual);
   }
   const double power = std::floor(most / std::log(2.0));
   found.exponent = power;

@@ -13,17 +13,15 @@ namespace heddle::impl {
 struct SmallExponential {
   std::vector<Kokkos::complex<double>> y;
   double exponent = 0.0;
-  /// Lanczos: a bound of Re(z theta) over the spectrum, by the extreme Ritz value and its residual. Arnoldi: 0.
-  double growth = 0.0;
   /// Arnoldi: ||y' - y||_2 / ||y||_2, y' of a matrix with random relative errors of the largest element. Lanczos: 0.
   double sensitivity = 0.0;
 };
 
 /// Of the projection of a Hermitian matrix on m Lanczos vectors, a real symmetric tridiagonal matrix with `beside`
-/// beside its diagonal, and `below` what would stand beside it next; of i times it where `skew`. By its eigenvectors:
+/// beside its diagonal; of i times it where `skew`. By its eigenvectors:
 /// however large `time` is.
 [[nodiscard]] SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::span<const double> beside,
-                                                      double below, const std::complex<double>& time, bool skew);
+                                                      const std::complex<double>& time, bool skew);
 
 /// Of the leading m x m block of H, column-major with a leading dimension. By Taylor series in steps, or, where these
 /// are more than scaling and squaring costs, by that. `unit`: the size of the errors that `sensitivity` asks about.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace heddle::impl {
 namespace {
@@ -234,6 +235,8 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
     work.exponents.normalise(work.columns, R, terms);
     add_scaled<T>(space, T(1), R, T(0), X);
     std::vector<double> sum = terms;
+    std::vector<double> term = terms, before = terms;
+    double rest = 0.0;  // Of the terms left out, over the last.
     for (int k = 1; k <= steps.degree; ++k) {
       problem.apply(X, Y);
       ++report.products;
@@ -243,20 +246,28 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
       report.degree = std::max(report.degree, k);
       // All that follows is nothing beside the sum, in each column. (A small term alone does not say so: A may make
       // much of it.)
-      const std::vector<double> term = work.columns.largest(X);
+      before = std::exchange(term, work.columns.largest(X));
       sum = work.columns.largest(R);
-      const double rest = rows * rest_after(k, steps.norm / steps.count);
+      rest = rest_after(k, steps.norm / steps.count);
       bool converged = true;
       for (std::size_t c = 0; c < sum.size(); ++c) {
         if (!std::isfinite(sum[c])) {
           throw Error(ErrorKind::computation, "expm_action: the result overflows");
         }
         terms[c] += term[c];
-        converged = converged && (term[c] == 0.0 || rest * term[c] <= problem.tolerance * sum[c]);
+        converged = converged && (term[c] == 0.0 || rows * rest * term[c] <= problem.tolerance * sum[c]);
       }
       if (converged) {
         break;
       }
+      // Powers beyond the degree are as small as the steps were chosen for.
+      if (k == steps.degree) rest = rest_after(k, steps.theta);
+    }
+    // The companion gets what the terms left out may be: as large as `rest` allows, with the elements of the last term
+    // and of that before, as A may have no diagonal; by unlike factors, so that the two never cancel.
+    if (term.back() > 0.0 && before.back() > 0.0) {
+      work.add_to_companion(R, 2.0 * rest, X);
+      work.add_to_companion(R, rest * std::min(term.back() / before.back(), 1.0), Y);
     }
     work.exponents.multiply_by_exponential(space, time * problem.shift, R);
     double cancelled = 1.0;
@@ -264,7 +275,6 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
       if (sum[c] > 0.0) cancelled = std::max(cancelled, terms[c] / sum[c]);
     }
     work.floor += unit * (3.0 + std::abs(time * problem.shift) + 2.0 * steps.theta);
-    work.truncated += problem.tolerance * std::max(1.0, steps.theta);
     work.move_companion(R, 4.0 * unit * cancelled, 0.0);
   }
   return true;

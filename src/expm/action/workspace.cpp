@@ -38,10 +38,19 @@ template <Scalar T> MatrixView<T> ActionWorkspace<T>::blocks(Index n, Index firs
 
 template <Scalar T> void ActionWorkspace<T>::move_companion(const MatrixView<T>& R, double relative, double absolute) {
   if (!companion_) return;
-  moved += relative + absolute;
   const auto last = static_cast<Index>(R.extent(1)) - 1;
   const double size = columns.largest(block_of(R, 0, static_cast<Index>(R.extent(0)), last, last + 1)).front();
   move_at_random<T>(space_, R, last, relative, absolute * size);
+}
+
+template <Scalar T>
+void ActionWorkspace<T>::add_to_companion(const MatrixView<T>& R, double factor, const MatrixView<T>& X) {
+  if (!companion_) return;
+  const auto last_of = [](const MatrixView<T>& block) {
+    const auto last = static_cast<Index>(block.extent(1)) - 1;
+    return block_of(block, 0, static_cast<Index>(block.extent(0)), last, last + 1);
+  };
+  add_scaled<T>(space_, scalar_from<T>(factor), last_of(X), T(1), last_of(R));
 }
 
 template <Scalar T> MatrixView<T> ActionWorkspace<T>::accompany(const MatrixView<T>& R) {
@@ -67,7 +76,6 @@ template <Scalar T> MatrixView<T> ActionWorkspace<T>::accompany(const MatrixView
   columns.combine(std::vector<Wide<T>>(1, Wide<T>(0.0)), sum, factors, parts);
   companion_ = true;
   floor = 8.0 * static_cast<double>(unit_roundoff<T>);
-  moved = truncated = 0.0;
   move_companion(all, 4.0 * static_cast<double>(unit_roundoff<T>), 0.0);
   exponents.begin(R.extent(1) + 1);
   largest = columns.largest(all);
