@@ -155,7 +155,7 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
       };
       // Sums over a column, and reflections, are within some powers of two of its numbers.
       const Index room = std::ilogb(static_cast<double>(std::max<Index>(b.rows(), 1))) + 8;
-      const impl::OfColumns powers = impl::scale_right<T>(b, factored.is_wide ? scaled : none(b), {}, room);
+      const impl::OfColumns powers = impl::scale_right<T>(b, factored.is_wide ? scaled : none(b), {}, 0, room);
       if (factored.is_wide) {
         trsm(comm, exact::Triangle::upper, Operation::conjugate_transpose, exact::Diagonal::stored, R, b, triangular);
         impl::copy_first_rows(b, x);

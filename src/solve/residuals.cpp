@@ -44,18 +44,16 @@ template <Scalar T> std::vector<Size> safe_sizes_of_rows(const PlacedMatrix<T>& 
   if (std::all_of(x.begin(), x.end(), [](const T& e) { return e == T(0); })) return sizes;
   std::vector<Size> of_x(x.size());
   std::transform(x.begin(), x.end(), of_x.begin(), [](const T& e) { return size_of(e); });
-  std::vector<double> sums(x.size());
-  std::transform(x.begin(), x.end(), sums.begin(), [](const T& e) { return magnitude(e); });
-  sums = sizes_of_rows(A, sums);
+  const std::vector<double> sums = sizes_at_power(A, of_x, 0);
   const auto is_safe = [](double sum) { return sum > 0x1p-800 && std::isfinite(sum); };
   std::transform(sums.begin(), sums.end(), sizes.begin(), [](double sum) { return Size::of(sum); });
   // Products of floats are all within the range of doubles.
   if (sizeof(Real<T>) < sizeof(double) || std::all_of(sums.begin(), sums.end(), is_safe)) return sizes;
   constexpr Index far = 1200;
-  for (const Index by : {far, -far, Index{0}}) {
-    sums = sizes_at_power(A, of_x, by);
+  for (const Index by : {far, -far}) {
+    const std::vector<double> shifted = sizes_at_power(A, of_x, by);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (by == far || is_safe(sums[i])) sizes[i] = Size::of(sums[i], -by);
+      if (!is_safe(sums[i]) && (by == far || is_safe(shifted[i]))) sizes[i] = Size::of(shifted[i], -by);
     }
   }
   return sizes;

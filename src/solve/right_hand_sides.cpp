@@ -37,6 +37,7 @@ template <Scalar T> struct ChoosePowers {
   Index rows;
   Kokkos::View<const Index*, MemorySpace> by_row;
   Kokkos::View<const Index*, MemorySpace> careful;
+  Index size;
   Index room;
   Index* powers;
 
@@ -52,7 +53,10 @@ template <Scalar T> struct ChoosePowers {
     constexpr Index bottom = Limits::min_exponent / 2;
     constexpr Index whole = Limits::min_exponent + Limits::digits;  // Numbers from 2^it on have all of their digits.
     if (all.max_val < all.min_val) return 0;
-    if (is_careful) return bottom - all.max_val;
+    if (is_careful) {
+      const Index to = bottom + size;
+      return (to < bottom ? bottom : to > top ? top : to) - all.max_val;
+    }
     if (all.max_val > Limits::max_exponent - room) return top - all.max_val;
     if (all.min_val > whole || all.max_val >= top) return 0;
     const Index wanted = whole + 1 - all.min_val;
@@ -94,13 +98,14 @@ template <Scalar T> OfColumns columns_not_finite(const PlacedMatrix<T>& M) {
 }
 
 template <Scalar T>
-OfColumns scale_right(const PlacedMatrix<T>& B, const std::vector<Index>& rows, const OfColumns& careful, Index room) {
+OfColumns scale_right(const PlacedMatrix<T>& B, const std::vector<Index>& rows, const OfColumns& careful, Index size,
+                      Index room) {
   const OfColumns powers = numbers_of_columns(B, "heddle::solve::powers");
   if (is_empty(B)) return powers;
   const OfColumns by_row = of_local_rows(B, rows);
   Kokkos::parallel_for("heddle::solve::choose_powers", team_a_column(B),
                        ChoosePowers<T>{Elements<T>(B.local()), static_cast<Index>(B.local().extent(0)), by_row, careful,
-                                       room, powers.data()});
+                                       size, room, powers.data()});
   const Elements<T> b(B.local());
   for_each_element(
       B.space(), "heddle::solve::scale_right", static_cast<Index>(B.local().extent(0)),
@@ -155,13 +160,14 @@ template <Scalar T> Index first_overflow(const PlacedMatrix<T>& B, const PlacedM
   return first == none ? 0 : static_cast<Index>(-first);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                    \
-  template OfColumns columns_not_finite<T>(const PlacedMatrix<T>&);                                              \
-  template OfColumns scale_right<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const OfColumns&, Index); \
-  template void scale_solution<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const OfColumns&,           \
-                                  const std::vector<Index>&);                                                    \
-  template void correct<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&);                                      \
-  template void take_for_not_finite<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&);                          \
+#define HEDDLE_INSTANTIATE(T)                                                                                   \
+  template OfColumns columns_not_finite<T>(const PlacedMatrix<T>&);                                             \
+  template OfColumns scale_right<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const OfColumns&, Index, \
+                                    Index);                                                                     \
+  template void scale_solution<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const OfColumns&,          \
+                                  const std::vector<Index>&);                                                   \
+  template void correct<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&);                                     \
+  template void take_for_not_finite<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&);                         \
   template Index first_overflow<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

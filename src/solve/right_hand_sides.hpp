@@ -17,12 +17,14 @@ template <Scalar T> [[nodiscard]] OfColumns columns_not_finite(const PlacedMatri
 /// b_ij = b_ij 2^(rows_i + p_j), rounded once, for B in blocks of whole columns; returns p of this rank's columns. p_j
 /// is 0 but where a number of the column would be above 2^-room times the largest one, or one be denormal: it brings
 /// the largest to the root of the range's end then, or the smallest up as far as that allows. Where `careful` says 1 it
-/// brings the largest far down, for systems whose solution overflowed before it was scaled back; an empty view says 0.
+/// brings the largest down, for systems whose solution overflowed before it was scaled back: to the root of the range's
+/// lower end times 2^size, the size of the matrix, so that neither what is solved for nor products with it need leave
+/// the range; an empty view says 0.
 ///
 /// Bits: powers of two, which follow from a column and `rows` alone. Ordered on B's instance.
 template <Scalar T>
 [[nodiscard]] OfColumns scale_right(const PlacedMatrix<T>& B, const std::vector<Index>& rows,
-                                    const OfColumns& careful = {}, Index room = 0);
+                                    const OfColumns& careful = {}, Index size = 0, Index room = 0);
 /// x_ij = x_ij 2^(rows_i - p_j - more_j), rounded once; more_j is of column j of the whole matrix, and none of an empty
 /// list.
 template <Scalar T>

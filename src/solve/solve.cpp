@@ -164,13 +164,13 @@ template <Scalar T> class LinearSystem {
     solve_by(system, x, {}, {});
     if (first_overflow(b, x) == 0) return;
     copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), other.local());
-    solve_by(system, other, columns_not_finite(x), {});
+    solve_by(system, other, columns_not_finite(x), {}, one_norm(A_, used_.rows(), used_.columns()).power);
     take_for_not_finite(x, other);
   }
   // X = 2^-power A^-1 B in B's place, power being of each column.
   void solve_by(FactoredSystem<T>& system, const PlacedMatrix<T>& right, const OfColumns& careful,
-                const std::vector<Index>& powers) const {
-    const OfColumns taken = scale_right(right, used_.rows(), careful);
+                const std::vector<Index>& powers, Index size = 0) const {
+    const OfColumns taken = scale_right(right, used_.rows(), careful, size);
     if (by_cholesky()) {
       system.solve_by_cholesky(right);
     } else {

@@ -281,6 +281,31 @@ TYPED_TEST(Expm, ALooseToleranceIsCheaperAndMet) {
   }
 }
 
+// Relative to ||A||, also where that is small beside exp(A).
+TYPED_TEST(Expm, ALooseToleranceIsMetByMatricesNearZero) {
+  using T = TypeParam;
+  for (const double size : {1e-3, 7e-3, 0.1, 0.9}) {
+    const Problem problem{"skew-symmetric", 2,
+                          [size](std::size_t i, std::size_t j) {
+                            return Complex(i < j ? size : i > j ? -size : 0.0, 0.0);
+                          },
+                          1.0};
+    const auto A = matrix_of<T>(this->comm, problem, Placement::row_bands(2, 2, this->comm.size()));
+    DistributedMatrix<T> E(this->comm, Placement::on_rank(2, 2, 0));
+    for (const double tolerance : {1e-4, 1e-2, 0.3}) {
+      for (const ExpmMethod method : {ExpmMethod::automatic, ExpmMethod::few_products, ExpmMethod::chebyshev}) {
+        static_cast<void>(expm(this->comm, A, E, {.method = method, .tolerance = tolerance}));
+        const auto found = gather(E, 0);
+        if (this->comm.rank() == 0) {
+          // sqrt(2) is between the norms.
+          EXPECT_LE(relative_error(found, problem), 1.5 * tolerance * size + 40 * unit_roundoff<T>)
+              << to_string(method) << ", " << size << ", tolerance " << tolerance;
+        }
+      }
+    }
+  }
+}
+
 TEST(ExpmParts, MayLiveOnDifferentRanksAndBeLeftOut) {
   const Communicator comm = test::world();
   const Index n = 18;

@@ -86,6 +86,60 @@ TYPED_TEST(Ranges, ResidualsThatOverflowDoNotSpoilSolutions) {
   }
 }
 
+// A right-hand side whose products with A overflow is brought down, but not so far that x underflows.
+TYPED_TEST(Ranges, LargeRightHandSidesOfLargeMatrices) {
+  using T = TypeParam;
+  constexpr int top = TestFixture::highest;
+  for (const int e : {top * 9 / 10, top / 2, 0, -top / 2}) {
+    SCOPED_TRACE(e);
+    // 2^e (0 0 1; 0 -1 0; 1 -4 0) x = (0, 2^(top - 1), 0).
+    const HostMatrix<T> A = test::host_matrix<T>(3, 3, [&](Index i, Index j) {
+      if (i == 1) return j == 1 ? -TestFixture::power(e) : T(0);
+      return i + j == 2 ? TestFixture::power(e) : i == 2 && j == 1 ? -TestFixture::power(e + 2) : T(0);
+    });
+    const HostMatrix<T> B =
+        test::host_matrix<T>(3, 1, [&](Index i, Index) { return i == 1 ? TestFixture::power(top - 1) : T(0); });
+    const DistributedMatrix<T> x = this->spread(B);
+    const SolveReport report = solve(this->comm, this->spread(A), this->spread(B), x, {.refinements = 0});
+    if (e <= 0) {
+      EXPECT_EQ(report.overflow, 1);
+      continue;
+    }
+    const HostMatrix<T> found = gather(x, 0);
+    this->comm.on_rank(0, [&] {
+      EXPECT_EQ(found(0, 0), -TestFixture::power(top + 1 - e));
+      EXPECT_EQ(found(1, 0), -TestFixture::power(top - 1 - e));
+      EXPECT_EQ(found(2, 0), T(0));
+    });
+  }
+}
+
+// Sizes of denormal numbers are those of their digits, which their absolute values rounded to the range would not be.
+TYPED_TEST(Ranges, BackwardErrorsOfDenormalElements) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    using R = Real<T>;
+    const R unit = std::ldexp(R(1), TestFixture::lowest);
+    // x_0 is the reciprocal of the smallest normal number, and x_1 = -(11 + 16 i) units times that.
+    const HostMatrix<T> A = test::host_matrix<T>(2, 2, [&](Index i, Index j) {
+      if (i == 0) return j == 0 ? TestFixture::power(TestFixture::Limits::min_exponent - 1) : T(0);
+      return j == 0 ? T(R(11) * unit, R(16) * unit) : T(1);
+    });
+    const HostMatrix<T> B = test::host_matrix<T>(2, 1, [&](Index i, Index) { return i == 0 ? T(1) : T(0); });
+    const DistributedMatrix<T> x = this->spread(B);
+    const SolveReport report = solve(this->comm, this->spread(A), this->spread(B), x, {.refinements = 0});
+    const HostMatrix<T> found = gather(x, 0);
+    this->comm.on_rank(0, [&] {
+      const auto scale = std::ldexp(1.0, TestFixture::Limits::digits - 1);
+      const Kokkos::complex<double> y(scale * static_cast<double>(found(1, 0).real()),
+                                      scale * static_cast<double>(found(1, 0).imag()));
+      const double error = Kokkos::abs(y + Kokkos::complex<double>(11, 16)) /
+                           (Kokkos::abs(y) + Kokkos::abs(Kokkos::complex<double>(11, 16)));
+      EXPECT_NEAR(report.componentwise_error, error, 1e-6 * error);
+    });
+  }
+}
+
 // What is reported is relative to |A| |x| + |b|, though that be above the largest number or below the smallest.
 TYPED_TEST(Ranges, BackwardErrorsAreToldWhereSizesOverOrUnderflow) {
   using T = TypeParam;

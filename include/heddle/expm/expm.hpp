@@ -47,7 +47,8 @@ struct ExpmOptions {
   /// Degree of the series of method `taylor`; the other methods ignore it.
   int degree = 10;
   /// Bound for the relative backward error in the 1-norm, in exact arithmetic, of all methods but `taylor`. 0 stands
-  /// for the unit round-off of T.
+  /// for the unit round-off of T. Method `chebyshev` also stops where its error is below the unit round-off times
+  /// ||exp(A)||.
   double tolerance = 0.0;
   ExpmStructure structure = ExpmStructure::automatic;  ///< What is known of A.
   /// Whether A is balanced first: exp(A) = D exp(D^-1 A D) D^-1, where D is a diagonal of powers of two. This helps for

@@ -180,7 +180,9 @@ WorkParts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& col
   TrigonometricScheme& scheme = recipe_.trigonometric;
   const auto choose = [&](double other) {
     if (other < bound) bound = other;
-    scheme = choose_trigonometric(bound, tolerance(), costs);
+    // Relative to ||A||, and no more than rounding leaves of exp(A).
+    const double of_a = tolerance() * std::min(std::ldexp(bound, recipe_.before), 1.0);
+    scheme = choose_trigonometric(bound, std::max(of_a, static_cast<double>(unit_roundoff<T>)), costs);
     expected_products_ = products_of(scheme, costs) + recipe_.before * costs.square;
   };
   choose(bound);
