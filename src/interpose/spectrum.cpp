@@ -117,11 +117,14 @@ template <RealScalar R> bool is_nothing(R e, R d, R next) {
   return std::abs(e) <= std::max(least, unit_roundoff<R> * std::sqrt(std::abs(d)) * std::sqrt(std::abs(next)));
 }
 
-// One step of QL with an implicit shift on [l, m] of a block.
-template <Scalar T> void step(const Block<T>& block, Index l, Index m) {
+// One step of QL on [l, m] of a block, with an implicit shift or none.
+template <Scalar T> void step(const Block<T>& block, Index l, Index m, bool shifted_by_l) {
   using R = Real<T>;
-  R g = (block.diagonal(l + 1) - block.diagonal(l)) / (R{2} * block.beside(l));
-  g = block.diagonal(m) - block.diagonal(l) + block.beside(l) / (g + std::copysign(Direction<R>(g, R{1}).r, g));
+  R g = block.diagonal(m);
+  if (shifted_by_l) {
+    const R half = (block.diagonal(l + 1) - block.diagonal(l)) / (R{2} * block.beside(l));
+    g = g - block.diagonal(l) + block.beside(l) / (half + std::copysign(Direction<R>(half, R{1}).r, half));
+  }
   R s{1};
   R c{1};
   R p{0};
@@ -143,18 +146,23 @@ template <Scalar T> void step(const Block<T>& block, Index l, Index m) {
   block.beside(l) = g;
 }
 
-// The eigenvalues of an unreduced block, at most `steps` of which are taken. False where that was not enough.
+// The eigenvalues of an unreduced block, at most `steps` of which are taken. False where that was not enough. Steps
+// without a shift bring small elements to the beginning: needed where large ones stand there, since rotations by shifts
+// of their size leave small elements behind them as they are.
 template <Scalar T> bool solve_block(const Block<T>& block, Index& steps) {
+  constexpr Index patience = 10;  // Most eigenvalues take two or three steps.
+  Index taken = 0;
   for (Index l = 0; l < block.size;) {
     Index m = l;
     while (m + 1 < block.size && !is_nothing(block.beside(m), block.diagonal(m), block.diagonal(m + 1))) ++m;
     if (m + 1 < block.size) block.beside(m) = Real<T>{0};
     if (m == l) {
       ++l;
+      taken = 0;
     } else if (steps-- == 0) {
       return false;
     } else {
-      step(block, l, m);
+      step(block, l, m, ++taken <= patience || taken % 2 == 0);
     }
   }
   return true;

@@ -250,5 +250,46 @@ TYPED_TEST(Graded, SpectraOfArrowsAreFound) {
   }
 }
 
+// D X D with random elements or zeros in X, and sizes in D in any order: large at both ends, or between small ones.
+TYPED_TEST(Graded, SpectraOfGradingsInAnyOrderAreFound) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const int widest = std::numeric_limits<R>::max_exponent / 2;
+  std::mt19937 engine(11);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const int n = 2 + trial % 9;
+    const auto draw = [&] { return random_number<R>(engine); };
+    std::vector<int> power;
+    for (int i = 0; i < n; ++i) {
+      const int drawn = -static_cast<int>(std::abs(draw()) * R(widest / (1 << (trial % 3))));
+      power.push_back(trial % 2 == 0 && draw() < 0 ? 0 : drawn);
+    }
+    const bool tridiagonal = trial % 5 == 0;
+    const bool hollow = trial % 7 == 0;
+    std::vector<T> A(static_cast<std::size_t>(n * n), T(0));
+    double largest = 0.0;
+    for (int j = 0; j < n; ++j) {
+      for (int i = j; i < n; ++i) {
+        if ((tridiagonal && i > j + 1) || (hollow && i == j) || (trial % 3 == 0 && draw() < 0)) continue;
+        const R a = std::ldexp(draw(), power[static_cast<std::size_t>(i)] + power[static_cast<std::size_t>(j)]);
+        A[at(i, j, n)] = A[at(j, i, n)] = T(a);
+        largest = std::max(largest, std::abs(static_cast<double>(a)));
+      }
+    }
+    std::vector<T> V = A;
+    std::vector<R> w;
+    ASSERT_EQ(this->spectrum("L", n, V, w), 0) << trial;
+    const double bound = 10.0 * n * largest * static_cast<double>(unit_roundoff<T>);
+    for (int k = 0; k < n; ++k) {
+      for (int i = 0; i < n; ++i) {
+        T sum(R(0));
+        for (int j = 0; j < n; ++j) sum += A[at(i, j, n)] * V[at(j, k, n)];
+        ASSERT_LE(static_cast<double>(this->size(sum - V[at(i, k, n)] * w[static_cast<std::size_t>(k)])), bound)
+            << trial;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test
