@@ -352,7 +352,7 @@ template <Scalar T> class SmallExponential {
         alpha_of_best = bound;
       }
     }
-    if (best == polynomials - 1) {
+    if (best == polynomials - 1 || squarings - fewest_squarings > 1) {
       small_.multiply(team_, power_[2], power_[1], false, power_[3]);
       made_ = 3;
       // All k > 1 are sums of twos and threes.
