@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace heddle {
@@ -52,6 +53,36 @@ TEST(LogarithmicNorms, AreNeverBelowTheExactCircles) {
       excess -= largest;
       EXPECT_GE(excess.sign(), 0) << n << ' ' << seed;
       EXPECT_LE(excess.to_double(), 1e-12 * static_cast<double>(n) * scale) << n << ' ' << seed;
+    }
+  }
+}
+
+// A product's exponent is the smallest that holds its largest element, which then is at most one half.
+TEST(FixedPointProducts, HaveTheSmallestExponentThatHoldsThem) {
+  const Communicator comm = test::world();
+  for (const Index n : {1, 4, 9}) {
+    for (int seed = 0; seed < 20; ++seed) {
+      const int scale = 11 * (seed % 5) - 22;
+      const DistributedMatrix<double> A(comm, Placement::row_bands(n, n, comm.size()));
+      fill(A, ScaledEntries{seed, std::ldexp(1.0, scale)});
+      impl::FixedPointArithmetic arithmetic(comm, n, 4);
+      arithmetic.set_limbs(6);
+      const impl::FixedPoint X = arithmetic.quantised({A, {}}, 0, scale + 1);
+      const int exponent = arithmetic.multiply(X, X).exponent;
+      const auto whole = gather(A, 0);
+      if (comm.rank() != 0) continue;
+      long double largest = 0.0L;
+      for (std::size_t i = 0; i < whole.extent(0); ++i) {
+        for (std::size_t j = 0; j < whole.extent(0); ++j) {
+          long double sum = 0.0L;
+          for (std::size_t k = 0; k < whole.extent(0); ++k) {
+            sum += static_cast<long double>(whole(i, k)) * static_cast<long double>(whole(k, j));
+          }
+          largest = std::max(largest, std::abs(sum));
+        }
+      }
+      EXPECT_LE(largest, std::ldexp(1.0L, exponent - 1)) << n << ' ' << seed;
+      EXPECT_GT(largest, std::ldexp(1.0L, exponent - 2) * (1.0L - 0x1p-30L)) << n << ' ' << seed;
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <random>
+#include <vector>
 
 namespace heddle::impl {
 namespace {
@@ -272,8 +273,33 @@ TYPED_TEST(Nearest, RoundsOnceToEven) {
   check({3, 0, 0, 0}, -1076);
 }
 
-// What a product of 2048 x 2048 doubles holds on CPUs beside the matrices: less than half of 14 planes of both factors
-// and 64 MiB of sums.
+// Of numbers near the largest, the leading bits and the largest number of that width; of those 2^-10 times as large,
+// bits after all.
+TEST(LeadingBits, AreThoseNearAndFarFromTheLargest) {
+  const ExecutionSpace space;
+  constexpr int width = 5;
+  constexpr int most = (1 << width) - 1;
+  const std::vector<double> x = {-0x1.fp3, 0x1.6p2, 0x1p-1, 0x1.fcp-7, -0x1.8p-8, 0x1p-11, 0x1p-12, 0.0};
+  const auto n = static_cast<Index>(x.size());
+  const LocalMatrix<double> X("heddle::test::x", x.size(), 1);
+  const auto host = Kokkos::create_mirror_view(X);
+  for (std::size_t i = 0; i < x.size(); ++i) host(i, 0) = x[i];
+  Kokkos::deep_copy(X, host);
+  QuantisedVectors<double> vectors(space, Factor::right, 1, n);
+  vectors.measure(space, Operation::none, X);
+  vectors.reserve(space, vectors.vectors(), QuantisedVectors<double>::leading_planes);
+  vectors.take_leading(space, width, Operation::none, X);
+  const auto plane = [&](int number) {
+    const Kokkos::View<const std::int8_t*, MemorySpace, Kokkos::MemoryUnmanaged> bytes(vectors.plane(number), x.size());
+    const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), bytes);
+    return std::vector<int>(mirror.data(), mirror.data() + x.size());
+  };
+  // The largest is below 2^4: |x| 2^(5 - 4), and 2^10 times that.
+  EXPECT_EQ(plane(0), (std::vector<int>{31, 11, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(plane(1), (std::vector<int>{most, most, most, most, 12, 1, 0, 0}));
+  EXPECT_EQ(plane(2), (std::vector<int>{1, 1, 1, 1, 1, 1, 1, 0}));
+}
+
 // The widest bits of which a sum of `inner` products stays below 2^31.
 TEST(LeadingWidth, IsTheWidestThatFits) {
   const auto widest = [](Index inner) {
@@ -291,6 +317,8 @@ TEST(LeadingWidth, IsTheWidestThatFits) {
   EXPECT_EQ(leading_width(1), 7);
 }
 
+// What a product of 2048 x 2048 doubles holds on CPUs beside the matrices: less than half of 14 planes of both factors
+// and 64 MiB of sums.
 TEST(Panels, HoldsFewColumnsAtOnceOnCpus) {
   if constexpr (!on_host) GTEST_SKIP() << "GPUs hold more";
   constexpr Index n = 2048;

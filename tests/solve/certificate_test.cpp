@@ -88,6 +88,28 @@ TYPED_TEST(Certificates, ErrorsAreBelowTheirBounds) {
   }
 }
 
+// Bounds are relative: a solution of any size has the same one.
+TYPED_TEST(Certificates, DoNotKnowTheSizeOfASolution) {
+  using T = TypeParam;
+  const Index n = 12;
+  HostMatrix<T> A = whole_numbers<T>(n, n, 3, 9);
+  for (std::size_t i = 0; i < A.extent(0); ++i) A(i, i) += T(Real<T>(11));
+  const HostMatrix<T> B = product<T>(A, whole_numbers<T>(n, 2, 4, 5));
+  const auto bound_at = [&](int exponent) {
+    const HostMatrix<T> scaled = test::host_matrix<T>(n, 2, [&](Index i, Index j) {
+      return B(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) * T(std::ldexp(Real<T>(1), exponent));
+    });
+    const DistributedMatrix<T> x = this->spread(scaled);
+    return solve(this->comm, this->spread(A), this->spread(scaled), x, {.refinements = 0, .certificate = true})
+        .error_bound;
+  };
+  const double bound = bound_at(0);
+  EXPECT_GT(bound, 0.0);
+  EXPECT_LE(bound, 1e4 * static_cast<double>(unit_roundoff<T>));
+  const int far = std::numeric_limits<Real<T>>::max_exponent / 2;
+  for (const int exponent : {-far, -20, -1, 1, 20, far}) EXPECT_DOUBLE_EQ(bound_at(exponent), bound) << exponent;
+}
+
 // Hilbert's matrix times the least common multiple of its denominators is a matrix of whole numbers, and its first
 // column the right-hand side of the first unit vector.
 TYPED_TEST(Certificates, NothingIsProvenOfWhatCannotBeTold) {
