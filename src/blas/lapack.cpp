@@ -9,6 +9,7 @@
 // gfortran's convention: everything by reference, the lengths of character arguments by value at the end.
 extern "C" {
 double dlamch_(const char*, std::size_t);
+void dstev_(const char*, const int*, double*, double*, double*, const int*, double*, int*, std::size_t);
 void dstevx_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, const double*, int*, double*, double*, const int*, double*, int*, int*, int*, std::size_t,
              std::size_t);
@@ -40,27 +41,53 @@ void check(const char* routine, int info) {
 
 }  // namespace
 
-void tridiagonal_lowest(std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
-                        std::vector<double>& energies, std::vector<double>& vectors) {
+namespace {
+
+// The `count` lowest eigenvalues by bisection, and their vectors by inverse iteration where they are wanted.
+void bisect(bool with_vectors, std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
+            std::vector<double>& energies, std::vector<double>& vectors) {
   const int n = static_cast<int>(diagonal.size());
+  const int leading = std::max(n, 1);
   std::vector<double> d(diagonal.begin(), diagonal.end());
   std::vector<double> e(off_diagonal.begin(), off_diagonal.end());
-  e.resize(std::max(n, 1));
-  energies.resize(n);
-  vectors.resize(static_cast<std::size_t>(n) * count);
-  std::vector<double> work(5 * static_cast<std::size_t>(n));
-  std::vector<int> integer_work(5 * static_cast<std::size_t>(n));
-  std::vector<int> failed(n);
+  e.resize(static_cast<std::size_t>(leading));
+  energies.resize(diagonal.size());
+  if (with_vectors) vectors.resize(diagonal.size() * static_cast<std::size_t>(count));
+  std::vector<double> work(5 * diagonal.size());
+  std::vector<int> integer_work(5 * diagonal.size());
+  std::vector<int> failed(diagonal.size());
   const int first = 1;
   const double unused = 0.0;
   // Twice the underflow threshold: LAPACK's advice for the most accurate eigenvalues.
   const double tolerance = 2 * dlamch_("S", 1);
   int found = 0;
   int info = 0;
-  dstevx_("V", "I", &n, d.data(), e.data(), &unused, &unused, &first, &count, &tolerance, &found, energies.data(),
-          vectors.data(), &n, work.data(), integer_work.data(), failed.data(), &info, 1, 1);
+  dstevx_(with_vectors ? "V" : "N", "I", &n, d.data(), e.data(), &unused, &unused, &first, &count, &tolerance, &found,
+          energies.data(), vectors.data(), &leading, work.data(), integer_work.data(), failed.data(), &info, 1, 1);
   check("dstevx", info);
-  energies.resize(count);
+  energies.resize(static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+void tridiagonal_lowest(std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
+                        std::vector<double>& energies, std::vector<double>& vectors) {
+  bisect(true, diagonal, off_diagonal, count, energies, vectors);
+}
+
+void tridiagonal_all(std::span<const double> diagonal, std::span<const double> off_diagonal,
+                     std::vector<double>& energies, std::vector<double>& vectors) {
+  const int n = static_cast<int>(diagonal.size());
+  const int leading = std::max(n, 1);
+  std::vector<double> d(diagonal.begin(), diagonal.end());
+  std::vector<double> e(off_diagonal.begin(), off_diagonal.end());
+  e.resize(static_cast<std::size_t>(leading));
+  vectors.resize(diagonal.size() * diagonal.size());
+  std::vector<double> work(static_cast<std::size_t>(2 * leading));
+  int info = 0;
+  dstev_("V", &n, d.data(), e.data(), vectors.data(), &leading, work.data(), &info, 1);
+  // Bisection has more digits of the eigenvalues, and inverse iteration any vectors where QL does not converge.
+  bisect(info != 0, diagonal, off_diagonal, n, energies, vectors);
 }
 
 void symmetric_lowest(int n, std::span<double> matrix, int count, std::vector<double>& energies,

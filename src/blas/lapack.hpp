@@ -14,7 +14,12 @@ namespace heddle::impl::lapack {
 void tridiagonal_lowest(std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
                         std::vector<double>& energies, std::vector<double>& vectors);
 
-/// The same of a dense symmetric n x n matrix, whose lower triangle is read and destroyed (dsyevr).
+/// All eigenpairs of the same matrix: eigenvalues by bisection, vectors by implicit QL (dstev), which are orthogonal to
+/// a few units of rounding whatever the gaps are; by inverse iteration where QL does not converge.
+void tridiagonal_all(std::span<const double> diagonal, std::span<const double> off_diagonal,
+                     std::vector<double>& energies, std::vector<double>& vectors);
+
+/// `count` lowest eigenpairs of a dense symmetric n x n matrix, whose lower triangle is read and destroyed (dsyevr).
 void symmetric_lowest(int n, std::span<double> matrix, int count, std::vector<double>& energies,
                       std::vector<double>& vectors);
 

@@ -268,6 +268,52 @@ TYPED_TEST(ActionBounds, OfEigenvectorsThatAreHardlyThere) {
   }
 }
 
+// What ends a subspace, as it cannot be told from rounding beside A, is large beside exp(A).
+TYPED_TEST(ActionBounds, OfSubspacesThatRoundingEnds) {
+  using T = TypeParam;
+  const double u = unit_roundoff<T>;
+  const double size = std::is_same_v<Real<T>, float> ? 16.0 : 32.0;
+  for (const double coupling : {u, 8 * u, 32 * u, 200 * u}) {
+    const std::vector<Complex> A = {size, 1, 0, 0, size, 0, coupling, 0, 0};
+    const LocalMatrix<T> R("heddle::test::R", 3, 1);
+    const std::vector<WideComplex> expected = reference_of<T>(3, A, {0, 1, 0}, -1.0);
+    for (const ExpmActionMethod method : {ExpmActionMethod::krylov, ExpmActionMethod::taylor}) {
+      const ExpmActionReport report = ExpmActionPlan<T>(this->comm, {.method = method})
+                                          .execute(-1.0, matrix_of<T>(this->comm, 3, A), vector_of<T>({0, 1, 0}), R);
+      EXPECT_LE(distance<T>(R, expected), report.error) << to_string(method) << ", " << coupling / u << " u";
+    }
+  }
+}
+
+// Bounds hold whatever the gaps between eigenvalues are: of those of a thousandth of the norm, vectors by inverse
+// iteration alone would be orthogonal to a thousand units.
+TYPED_TEST(ActionBounds, OfEigenvaluesNearEachOther) {
+  using T = TypeParam;
+  for (int seed = 0; seed < 60; ++seed) {
+    const std::size_t n = 4 + static_cast<std::size_t>(seed) % 6;
+    std::vector<Complex> A;
+    const double coupling = std::ldexp(1.0, -4 - seed % 12);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const double x = test::uniform(std::min(i, j), std::max(i, j), seed + 1);
+        A.emplace_back(i == j ? (i % 2 == 0 ? 1.0 : 0.5) + 0.01 * x : coupling * x);
+      }
+    }
+    std::vector<Complex> b;
+    for (std::size_t i = 0; i < n; ++i) b.emplace_back(std::round(9.0 * test::uniform(i, 77, seed)));
+    const LocalMatrix<T> R("heddle::test::R", n, 1);
+    for (const double time : {0.5, -2.0}) {
+      const std::vector<WideComplex> expected = reference_of<T>(n, A, b, time);
+      for (const ExpmActionMethod method : {ExpmActionMethod::krylov, ExpmActionMethod::chebyshev}) {
+        const ExpmActionReport report =
+            ExpmActionPlan<T>(this->comm, {.method = method, .structure = ExpmActionStructure::hermitian})
+                .execute(time, matrix_of<T>(this->comm, n, A), vector_of<T>(b), R);
+        EXPECT_LE(distance<T>(R, expected), report.error) << to_string(method) << ", seed " << seed;
+      }
+    }
+  }
+}
+
 // A subspace that is too small gives way to what needs no subspace.
 TYPED_TEST(ActionBounds, OfSmallSubspaces) {
   using T = TypeParam;

@@ -45,6 +45,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
   const std::vector<Wide<T>> ones(m, Wide<T>(1.0));
   std::vector<double> log_products(m, 0.0);
   norm_ = 0.0;
+  ended_ = dimension_;
   std::vector<double> below(m, 0.0);
   int enough = 0;
   double log_product_of_enough = 0.0;
@@ -86,12 +87,14 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       if (!std::isfinite(below[c]) || !std::isfinite(sizes[c])) {
         throw Error(ErrorKind::computation, "expm_action: A times a vector overflows");
       }
-      // What is left of a vector in an invariant subspace is rounding.
-      const bool ends =
-          (whole && j + 1 == dimension_) || below[c] <= 4.0 * static_cast<double>(unit_roundoff<T>) * sizes[c];
+      // What is left of a vector in an invariant subspace is rounding, or cannot be told from it: exp(h A) may make
+      // much of it, so that the companion asks how much.
+      const bool is_all = whole && j + 1 == dimension_;
+      const bool ends = is_all || below[c] <= 4.0 * static_cast<double>(unit_roundoff<T>) * sizes[c];
+      projected_[c][column + 1 + leading * column] = is_all || (ends && !problem_.general()) ? 0.0 : below[c];
+      if (ends && c + 1 == m) ended_ = std::min(ended_, j + 1);
       below[c] = ends ? 0.0 : below[c];
       inverses.push_back(Wide<T>(ends ? 0.0 : 1.0 / below[c]));
-      projected_[c][column + 1 + leading * column] = below[c];
       norm_ = std::max(norm_, sizes[c] + below[c]);
       log_products[c] += std::log(below[c]);
       log_product_ = std::max(log_product_, log_products[c]);
@@ -212,7 +215,13 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   work_.columns.combine(none, R, factors, work_.blocks(problem_.n, 0, last_vectors * columns, total));
   if (problem_.general()) {
     work_.floor += length * norm_ * unit + 4.0 * unit;
-    work_.move_companion(R, 4.0 * unit, sensitivity);
+    double kept = 0.0;
+    double left_out = 0.0;
+    const std::vector<Kokkos::complex<double>>& y = exponentials.back().y;
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      (k < static_cast<std::size_t>(ended_) ? kept : left_out) += Kokkos::abs(y[k]);
+    }
+    work_.move_companion(R, 4.0 * unit, sensitivity + (left_out > 0.0 ? left_out / kept : 0.0));
   }
   report.degree = std::max(report.degree, m);
   ++report.steps;

@@ -219,6 +219,7 @@ template <Scalar T> class KrylovSteps {
   std::optional<ExpmActionOptions::Interval> interval_;
   std::vector<Small> projected_;
   int built_ = 0;             // Vectors whose products with A are known.
+  int ended_ = 0;             // The companion's vectors before one that could not be told from rounding.
   double log_product_ = 0.0;  // Largest product of sub-diagonals, of the columns.
 };
 

@@ -125,7 +125,7 @@ SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::s
   const std::size_t m = diagonal.size();
   const std::complex<double> z = skew ? std::complex<double>(-time.imag(), time.real()) : time;
   std::vector<double> values, vectors;
-  lapack::tridiagonal_lowest(diagonal, beside, static_cast<int>(m), values, vectors);
+  lapack::tridiagonal_all(diagonal, beside, values, vectors);
   SmallExponential found;
   double most = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < m; ++k) {
