@@ -36,8 +36,8 @@ struct RowSums {
 void add_rows(const double* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);
 void add_rows(const float* A, Index leading, Index rows, Index n, const double* x, RowSums& sums);
 
-/// The same of columns, a multiple of 4: the sums of A(k, j) x_k over k.
-void add_columns(const double* A, Index leading, Index columns, Index n, const double* x, RowSums& sums);
+/// The same of columns, a multiple of 4: the sums of A(k, j) x_k over k, the first one's at `at`, a multiple of 4.
+void add_columns(const double* A, Index leading, Index columns, Index n, const double* x, Index at, RowSums& sums);
 /// The numbers nearest to rows' sums, floats where `narrow`, and whether they are known for sure, as is_known() has it;
 /// both have RowSums::rows places.
 void round_rows(const RowSums& sums, Index rows, double absolute, bool narrow, double* result, bool* known);

@@ -180,15 +180,15 @@ bool add_placed(const double* x, const double* y, Index count, exact::Compensate
   return true;
 }
 
-void add_columns(const double* A, Index leading, Index columns, Index n, const double* x, RowSums& sums) {
+void add_columns(const double* A, Index leading, Index columns, Index n, const double* x, Index at, RowSums& sums) {
   for (Index k = 0; k < n; k += placed_at_once) {
     const Index count = std::min(placed_at_once, n - k);
     const double most_x = largest(x + k, count);
     for (Index j = 0; j < columns; j += 4) {
       const double* const four = A + k + j * leading;
-      if (!add_four_columns(four, leading, count, x + k, most_x, j, false, sums) &&
-          !add_four_columns(four, leading, count, x + k, most_x, j, true, sums)) {
-        lose_four(j, sums);
+      if (!add_four_columns(four, leading, count, x + k, most_x, at + j, false, sums) &&
+          !add_four_columns(four, leading, count, x + k, most_x, at + j, true, sums)) {
+        lose_four(at + j, sums);
       }
     }
   }
@@ -205,7 +205,7 @@ bool add_placed(const double*, const double*, Index, exact::Compensated&) {
   return false;
 }
 
-void add_columns(const double*, Index, Index, Index, const double*, RowSums&) {}
+void add_columns(const double*, Index, Index, Index, const double*, Index, RowSums&) {}
 
 }  // namespace heddle::impl::interpose
 #endif

@@ -51,9 +51,10 @@ void add_rows_anywhere(const T* A, Index leading, Index rows, Index n, const dou
   sums.terms = n;
 }
 
-// Sums of rows, and what they round to.
+// Sums of rows, and what they round to; room for others that are added to them.
 struct RoundedRows {
   RowSums sums;
+  RowSums others;
   double result[RowSums::rows];
   bool known[RowSums::rows];
 };
@@ -78,14 +79,17 @@ void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, doubl
   }
 }
 
-// y = alpha op(A) x + beta y, `count` rows of op(A) with n columns, RowSums::rows at a time: add(first, rows, sums)
-// adds up their products, and element(i, k) is one of op(A).
-template <RealScalar T, class Add, class Element>
+// y = alpha op(A) x + beta y, `count` rows of op(A) with n columns, as many parts as RowSums has rows at a time:
+// add(first, rows, sums, others) adds up the products of each part, and element(i, k) is one of op(A).
+template <Scalar T, class Add, class Element>
 void add_and_finish(Index count, Index n, T alpha, const Strided<const T>& x, T beta, const Strided<T>& y,
                     const Add& add, const Element& element) {
-  const double underflow = sizeof(T) == 4 ? 0.0 : exact::Compensated::underflow(n);
-  const int threads = threads_for(count * n);
-  const Index at_once = std::min<Index>(RowSums::rows, (count / threads + 15) / 16 * 16 + 16);
+  using R = Real<T>;
+  constexpr Index parts = parts_of<T>;
+  constexpr bool narrow = sizeof(R) == 4;
+  const double underflow = narrow ? 0.0 : exact::Compensated::underflow(parts * n);
+  const int threads = threads_for(parts * parts * count * n);
+  const Index at_once = std::min<Index>(RowSums::rows / parts, (count / threads + 15) / 16 * 16 + 16);
   in_parts((count + at_once - 1) / at_once, threads, [&](Index begin, Index end) {
     const OffStack<RoundedRows> of_rows;
     for (Index first = begin * at_once; first < std::min(count, end * at_once); first += at_once) {
@@ -95,17 +99,25 @@ void add_and_finish(Index count, Index n, T alpha, const Strided<const T>& x, T 
       bool* const known = of_rows->known;
       {
         const Quiet quiet;
-        sums.clear(rows);
-        add(first, rows, sums);
+        sums.clear(parts * rows);
+        add(first, rows, sums, of_rows->others);
         if (has_placed_sums()) {
-          round_rows(sums, rows, underflow, sizeof(T) == 4, result, known);
+          round_rows(sums, parts * rows, underflow, narrow, result, known);
         } else {
-          round_rows_anywhere<T>(sums, rows, underflow, result, known);
+          round_rows_anywhere<R>(sums, parts * rows, underflow, result, known);
         }
       }
       for (Index r = 0; r < rows; ++r) {
-        const auto sum = static_cast<T>(result[r]);
-        if (known[r] && may_be_rounded_first(alpha, sum)) {
+        T sum{};
+        bool is_sure = false;
+        if constexpr (is_complex<T>) {
+          sum = T(static_cast<R>(result[2 * r]), static_cast<R>(result[2 * r + 1]));
+          is_sure = known[2 * r] && known[2 * r + 1];
+        } else {
+          sum = static_cast<T>(result[r]);
+          is_sure = known[r];
+        }
+        if (is_sure && may_be_rounded_first(alpha, sum)) {
           finish(alpha, sum, beta, y(first + r));
         } else {
           multiply_and_finish<T>(
@@ -116,38 +128,122 @@ void add_and_finish(Index count, Index n, T alpha, const Strided<const T>& x, T 
   });
 }
 
-template <RealScalar T>
-void add_columns(Index m, Index n, T alpha, const T* A, Index leading, const Strided<const T>& x, T beta,
-                 const Strided<T>& y) {
-  std::vector<double> factors(static_cast<std::size_t>(n));
-  for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = static_cast<double>(x(k));
-  const auto add = [&](Index first, Index rows, RowSums& sums) {
+// Real numbers of A, both parts of complex ones side by side.
+template <Scalar T> const Real<T>* parts_in(const T* A) {
+  return reinterpret_cast<const Real<T>*>(A);
+}
+
+// sums_r = sums_r + others_(r + 1) and sums_(r + 1) + others_r for even r: others times i, or -i.
+void add_turned(Index rows, double sign, RowSums& sums, const RowSums& others) {
+  for (Index r = 0; r < rows; ++r) {
+    const bool odd = r % 2 != 0;
+    const Index from = odd ? r - 1 : r + 1;
+    const double factor = odd ? sign : -sign;
+    exact::Compensated one;
+    one.sum = sums.sum[r];
+    one.lost = sums.lost[r];
+    one.size = sums.size[r];
+    exact::Compensated other;
+    other.sum = factor * others.sum[from];
+    other.lost = factor * others.lost[from];
+    other.size = others.size[from];
+    one.merge(other);
+    sums.sum[r] = one.sum;
+    sums.lost[r] = one.lost;
+    sums.size[r] = one.size;
+  }
+  sums.terms += others.terms + 1;
+}
+
+// y = alpha A x + beta y. Complex A is real A with a row for each part, times the real and the imaginary parts of x.
+template <Scalar T>
+void multiply_by_rows(Index m, Index n, T alpha, const T* A, Index leading, const Strided<const T>& x, T beta,
+                      const Strided<T>& y) {
+  constexpr Index parts = parts_of<T>;
+  std::vector<double> factors[parts];
+  for (Index p = 0; p < parts; ++p) {
+    for (Index k = 0; k < n; ++k) factors[p].push_back(static_cast<double>(part(x, parts * k + p)));
+  }
+  const auto add_part = [&](Index first, Index rows, Index p, RowSums& sums) {
+    const Real<T>* const from = parts_in(A) + parts * first;
     if (has_placed_sums()) {
-      add_rows(A + first, leading, rows, n, factors.data(), sums);
+      add_rows(from, parts * leading, parts * rows, n, factors[p].data(), sums);
     } else {
-      add_rows_anywhere(A + first, leading, rows, n, factors.data(), sums);
+      add_rows_anywhere(from, parts * leading, parts * rows, n, factors[p].data(), sums);
+    }
+  };
+  const auto add = [&](Index first, Index rows, RowSums& sums, RowSums& others) {
+    add_part(first, rows, 0, sums);
+    if constexpr (is_complex<T>) {
+      others.clear(parts * rows);
+      add_part(first, rows, 1, others);
+      add_turned(parts * rows, 1.0, sums, others);
     }
   };
   add_and_finish(m, n, alpha, x, beta, y, add, [&](Index i, Index k) { return A[i + k * leading]; });
 }
 
-// The same of the transpose.
-void add_rows_of_transpose(Index m, Index n, double alpha, const double* A, Index leading,
-                           const Strided<const double>& x, double beta, const Strided<double>& y) {
-  std::vector<double> factors(static_cast<std::size_t>(n));
-  for (Index k = 0; k < n; ++k) factors[static_cast<std::size_t>(k)] = x(k);
-  const auto add = [&](Index first, Index rows, RowSums& sums) {
-    const Index whole = rows / 4 * 4;
-    impl::interpose::add_columns(A + first * leading, leading, whole, n, factors.data(), sums);
-    for (Index r = whole; r < rows; ++r) {
-      exact::Compensated all;
-      const bool added = add_long(n, A + (first + r) * leading, factors.data(), all);
-      sums.sum[r] = added ? all.sum : std::numeric_limits<double>::quiet_NaN();
-      sums.lost[r] = all.lost;
-      sums.size[r] = all.size;
+// The sums of A(k, j) x_k over k of any number of columns, the first one's at `at`, a multiple of 4.
+void add_any_columns(const double* A, Index leading, Index columns, Index n, const double* x, Index at, RowSums& sums) {
+  const Index whole = columns / 4 * 4;
+  add_columns(A, leading, whole, n, x, at, sums);
+  for (Index j = whole; j < columns; ++j) {
+    exact::Compensated all;
+    const bool added = add_long(n, A + j * leading, x, all);
+    sums.sum[at + j] = added ? all.sum : std::numeric_limits<double>::quiet_NaN();
+    sums.lost[at + j] = all.lost;
+    sums.size[at + j] = all.size;
+  }
+}
+// Likewise of floats, which become doubles first.
+void add_any_columns(const float* A, Index leading, Index columns, Index n, const double* x, Index at, RowSums& sums) {
+  constexpr Index together = 8;
+  std::vector<double> wide(static_cast<std::size_t>(together * n));
+  for (Index j = 0; j < columns; j += together) {
+    const Index count = std::min(together, columns - j);
+    for (Index c = 0; c < count; ++c) std::copy_n(A + (j + c) * leading, n, wide.data() + c * n);
+    add_any_columns(wide.data(), n, count, n, x, at + j, sums);
+  }
+}
+
+// y = alpha A^T x + beta y, or A^H. A column's inner product with complex x has two parts, which are those of its real
+// numbers with (re, -im) and (im, re) of x; of conjugates, with (re, im) and (im, -re).
+template <Scalar T>
+void multiply_by_columns(bool conjugated, Index m, Index n, T alpha, const T* A, Index leading,
+                         const Strided<const T>& x, T beta, const Strided<T>& y) {
+  constexpr Index parts = parts_of<T>;
+  std::vector<double> factors[parts];
+  for (Index k = 0; k < n; ++k) {
+    if constexpr (is_complex<T>) {
+      const auto re = static_cast<double>(x(k).real());
+      const auto im = static_cast<double>(x(k).imag());
+      factors[0].insert(factors[0].end(), {re, conjugated ? im : -im});
+      factors[1].insert(factors[1].end(), {im, conjugated ? -re : re});
+    } else {
+      factors[0].push_back(static_cast<double>(x(k)));
+    }
+  }
+  const auto add = [&](Index first, Index rows, RowSums& sums, RowSums& others) {
+    const Real<T>* const from = parts_in(A + first * leading);
+    if constexpr (is_complex<T>) {
+      const Index second = (rows + 3) / 4 * 4;
+      others.clear(2 * second);
+      add_any_columns(from, 2 * leading, rows, 2 * n, factors[0].data(), 0, others);
+      add_any_columns(from, 2 * leading, rows, 2 * n, factors[1].data(), second, others);
+      for (Index r = 0; r < rows; ++r) {
+        for (Index p = 0; p < 2; ++p) {
+          sums.sum[2 * r + p] = others.sum[r + p * second];
+          sums.lost[2 * r + p] = others.lost[r + p * second];
+          sums.size[2 * r + p] = others.size[r + p * second];
+        }
+      }
+      sums.terms = others.terms;
+    } else {
+      add_any_columns(from, leading, rows, n, factors[0].data(), 0, sums);
     }
   };
-  add_and_finish(m, n, alpha, x, beta, y, add, [&](Index i, Index k) { return A[k + i * leading]; });
+  add_and_finish(m, n, alpha, x, beta, y, add,
+                 [&](Index i, Index k) { return conjugated_if(conjugated, A[k + i * leading]); });
 }
 
 // Element (i, k) of op(A).
@@ -269,17 +365,13 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
     scale(rows, beta, out);
     return;
   }
-  if constexpr (!is_complex<T>) {
-    if (!taken.transposed) {
-      add_columns(rows, columns, alpha, A, leading, in, beta, out);
-      return;
-    }
+  if (!taken.transposed && !taken.conjugated) {
+    multiply_by_rows(rows, columns, alpha, A, leading, in, beta, out);
+    return;
   }
-  if constexpr (std::is_same_v<T, double>) {
-    if (has_placed_sums()) {
-      add_rows_of_transpose(rows, columns, alpha, A, leading, in, beta, out);
-      return;
-    }
+  if (taken.transposed && has_placed_sums()) {
+    multiply_by_columns(taken.conjugated, rows, columns, alpha, A, leading, in, beta, out);
+    return;
   }
   in_parts(rows, threads_for(rows * columns), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
