@@ -1,7 +1,10 @@
 // What products of matrices and vectors share.
 #pragma once
 
+#include "interpose/threads.hpp"
 #include "interpose/vectors.hpp"
+
+#include <algorithm>
 
 namespace heddle::impl::interpose {
 
@@ -19,5 +22,22 @@ template <Scalar T> T real_part(const T& x) {
     return x;
   }
 }
+
+/// As many threads as a product of a matrix and a vector is worth.
+inline int threads_for_products(Index products) {
+  constexpr Index worth = 200000;
+  return static_cast<int>(std::min<Index>(usual_threads(), products / worth + 1));
+}
+
+/// A number of a vector, of both parts of complex ones.
+template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
+  if constexpr (is_complex<T>) {
+    return k % 2 == 0 ? x(k / 2).real() : x(k / 2).imag();
+  } else {
+    return x(k);
+  }
+}
+/// Real numbers in a number.
+template <Scalar T> inline constexpr Index parts_of = is_complex<T> ? 2 : 1;
 
 }  // namespace heddle::impl::interpose
