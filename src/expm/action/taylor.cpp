@@ -182,7 +182,7 @@ WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>
     add_scaled<T>(problem.space, T(1), sum, T(0), R);
     report.degree = k;
     report.steps = 1;
-    work.floor += static_cast<double>(unit_roundoff<T>) * k;
+    work.floor += problem.product_rounding() * std::sqrt(static_cast<double>(k));
     work.move_companion(R, 4.0 * static_cast<double>(unit_roundoff<T>) * cancelled, 0.0);
     return WholeSeries::done;
   }
