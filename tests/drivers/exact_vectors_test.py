@@ -61,6 +61,46 @@ class Vectors(CommandTest):
         expected = [[2j * sum(row[k] * x[k][0] for k in range(7))] for row in transpose(A, conjugate=True)]
         self.assert_close(found, expected, 1e-14)
 
+    def test_beta_y_is_added_before_the_one_rounding(self):
+        rng = random.Random(7)
+        A = random_matrix(rng, 40, 30)
+        write_market(self.path("A.mtx"), A)
+        for op, rows in (("N", A), ("T", transpose(A))):
+            x = random_matrix(rng, len(rows[0]), 1)
+            products = [sum((Fraction(a) * Fraction(b) for a, (b,) in zip(row, x)), Fraction(0)) for row in rows]
+            # The last y are the products, rounded: of alpha = -1 and beta = 1 only what was rounded off is left, which
+            # is zero where the product is rounded before y is added.
+            for alpha, beta, y in ((0.1, -3.7, [rng.uniform(-9, 9) for _ in rows]), (0.0, 1 / 3, [0.3] * len(rows)),
+                                   (-1.0, 1.0, [float(product) for product in products])):
+                write_market(self.path("x.mtx"), x)
+                write_market(self.path("y.mtx"), [[value] for value in y])
+                expected = [float(Fraction(alpha) * product + Fraction(beta) * Fraction(value))
+                            for product, value in zip(products, y)]
+                self.assertTrue(any(expected))
+                for algorithm in EXACT:
+                    with self.subTest(op=op, alpha=alpha, algorithm=algorithm):
+                        report = self.succeed("gemv", "--a", "A.mtx", "--x", "x.mtx", "--op", op, "--alpha", alpha, "--beta",
+                                              repr(beta), "--y", "y.mtx", "--algorithm", algorithm, "-o", "z.mtx", "--compare")
+                        self.assertEqual(self.numbers("z.mtx"), expected)
+                        self.assertEqual((report["inputs"]["beta"], report["inputs"]["y"]), (repr(beta), "y.mtx"))
+                self.assertEqual(self.numbers("y.mtx"), y)
+                self.assertEqual(report["results"]["plain_different_elements"] > 0, alpha != 0)
+
+    def test_beta_y_of_complex_numbers(self):
+        rng = random.Random(8)
+        A = random_matrix(rng, 5, 6, True)
+        x = random_matrix(rng, 6, 1)
+        y = random_matrix(rng, 5, 1)
+        for name, rows in (("A.mtx", A), ("x.mtx", x), ("y.mtx", y), ("R.mtx", [[1.5] * 6] * 5)):
+            write_market(self.path(name), rows)
+        alpha, beta = complex(0.5, -2), complex(-1, 0.25)
+        for name, rows in (("A.mtx", A), ("R.mtx", [[1.5] * 6] * 5)):
+            report = self.succeed("gemv", "--a", name, "--x", "x.mtx", "--alpha", "0.5,-2", "--beta", "-1,0.25", "--y", "y.mtx",
+                                  "-o", "z.mtx")
+            self.assertEqual(report["inputs"]["scalar"], "complex-double")
+            expected = [[alpha * sum(a * b for a, (b,) in zip(row, x)) + beta * value] for row, (value,) in zip(rows, y)]
+            self.assert_close(read_market(self.path("z.mtx")), expected, 1e-14)
+
     def test_systems_are_those_of_substitution_with_exact_sums(self):
         rng = random.Random(4)
         for triangle in ("lower", "upper"):
@@ -122,6 +162,14 @@ class Vectors(CommandTest):
         self.refuse("trsv", "--a", "A.mtx", "--b", "x.mtx", message="A.mtx: is 1 x 2, expected a square matrix")
         self.refuse("gemv", "--a", "A.mtx", "--x", "x.mtx", "--op", "T", ranks=2, message="one rank")
         self.refuse("gemv", "--a", "A.mtx", "--x", "x.mtx", "--op", "T", "-o", "x.mtx", message="x.mtx")
+        update = ("gemv", "--a", "A.mtx", "--x", "x.mtx", "--op", "T")
+        self.refuse(*update, "--beta", 1, message="--beta 1 needs y's old value in --y")
+        self.refuse(*update, "--y", "x.mtx", message="--y is read only where --beta is not 0")
+        self.refuse(*update, "--beta", "one", "--y", "x.mtx", message="--beta: 'one': expected a finite number, or two as re,im")
+        self.refuse(*update, "--beta", 1, "--y", "x.mtx", message="x.mtx: is 1 x 1, expected 2 x 1")
+        self.refuse(*update, "--beta", 1, "--y", "none.mtx", message="none.mtx")
+        self.refuse(*update, "--beta", 1, "--y", "y.mtx", "-o", "y.mtx", message="--output would replace y.mtx, which --y reads")
+        self.refuse(*update, "--beta", "1,1", "--y", "x.mtx", "--scalar", "double", message="--beta: 1,1 is not real")
         self.refuse("generate", "dot", "-o", "x.mtx", message="--vector")
         self.refuse("generate", "dot", "--condition", 1e301, "-o", "x.mtx", "--vector", "y.mtx", message="at most 1e300")
         self.refuse("generate", "dot", "-o", "x.mtx", "--vector", "x.mtx", message="x.mtx")

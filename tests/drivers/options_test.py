@@ -112,6 +112,17 @@ class Options(CommandTest):
                     for name in option["was"]:
                         self.assertNotIn(name, lines)
 
+    def test_help_names_all_that_an_option_takes(self):
+        for command, options in self.tables.items():
+            text = " ".join(self.run_command(*command.split(), "--help").output.split())
+            for option in options:
+                for choice in option["choices"]:
+                    with self.subTest(command=command, names=option["names"], choice=choice):
+                        said = " ".join((option["help"], option["type"], option["default"]))
+                        self.assertRegex(said, rf"(^|[^\w-]){re.escape(choice)}($|[^\w-])")
+                        if not option["hidden"]:
+                            self.assertIn(option["help"], text)
+
     def test_what_means_the_same_is_called_the_same(self):
         for command, options in self.tables.items():
             if command == "run":  # Its program has the rest of the command line.

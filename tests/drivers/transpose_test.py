@@ -102,6 +102,30 @@ class Study(CommandTest):
         self.assertEqual([one["variant"] for one in report["results"]["best"]], ["tiled", "tiled"])
         self.succeed("study", "transpose", "--rows", 1, "--columns", 1, "--largest", 1, "--repeat", 1)
 
+    def test_milliseconds_of_every_block(self):
+        result = self.run_command(*self.SMALL, "--scalars", "float", "--milliseconds", "-o", "s.csv")
+        self.assertEqual(result.code, 0, result.errors)
+        rows = [row for row in self.rows("s.csv") if row["block_rows"]]
+        lines = result.output.splitlines()
+        for variant in ("naive", "tiled", "tiled-padded"):
+            at = next(k for k, line in enumerate(lines)
+                      if line.startswith(f"milliseconds of {variant}, 70 x 50 float on "))
+            self.assertEqual(lines[at + 1].split(), ["1", "2", "4"])  # rows of a block
+            marked = []
+            for line, width in zip(lines[at + 2:at + 5], ("1", "2", "4")):
+                first, *cells = line.replace("*", " ").split()
+                self.assertEqual(first, width)
+                for height, cell in zip(("1", "2", "4"), cells, strict=True):
+                    seconds = next(float(row["seconds"]) for row in rows
+                                   if (row["variant"], row["block_rows"], row["block_columns"]) == (variant, height, width))
+                    self.assertAlmostEqual(float(cell) / (1e3 * seconds), 1, delta=0.01)
+                if "*" in line:
+                    marked.append(float(line.split("*")[1].split()[0]))
+            least = min(float(row["seconds"]) for row in rows if row["variant"] == variant)
+            self.assertEqual(len(marked), 1)
+            self.assertAlmostEqual(marked[0] / (1e3 * least), 1, delta=0.01)
+        self.assertNotIn("milliseconds of naive", self.run_command(*self.SMALL, "-o", "s.csv").output)
+
     def test_other_devices_are_joined(self):
         self.succeed(*self.SMALL, "--scalars", "float", "-o", "one.csv")
         one = self.rows("one.csv")

@@ -266,7 +266,7 @@ EigenSolution<T> solution_with_overlap(Context& context, const Options& options,
                                              H.extent(0), " x ", H.extent(0), ", as the other matrix is"));
   }
   eigen::JacobiGeneralisedReport pencil;
-  EigenSolution<T> solution = pencil_solution<T>(context.comm().space(), H, S, options.solver, pencil);
+  EigenSolution<T> solution = pencil_solution<T>(context.comm(), H, S, options.solver, pencil);
   report.results()["least_pivot"] = pencil.least_pivot;
   report.results()["growth"] = pencil.growth;
   report.results()["refinement_sweeps"] = pencil.refinement_sweeps;

@@ -1,7 +1,7 @@
 #include "drivers/eig/pencil.hpp"
 
 #include "drivers/eig/matrices.hpp"
-#include "drivers/support/clock.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/strided.hpp>
@@ -117,16 +117,15 @@ EigenErrors pencil_errors(const ExecutionSpace& space, const HostMatrix<T>& H, c
 }
 
 template <Scalar T>
-EigenSolution<T> pencil_solution(const ExecutionSpace& space, const HostMatrix<T>& H, const HostMatrix<T>& S,
+EigenSolution<T> pencil_solution(const Communicator& comm, const HostMatrix<T>& H, const HostMatrix<T>& S,
                                  const eigen::JacobiOptions& options, eigen::JacobiGeneralisedReport& report) {
   const LocalMatrix<T> energies = on_device<T>(H);
   const LocalMatrix<T> overlap = on_device<T>(S);
   const Kokkos::View<Real<T>*, MemorySpace> w("heddle::driver::w", H.extent(0));
   const LocalMatrix<T> C("heddle::driver::C", H.extent(0), H.extent(0));
   EigenSolution<T> solution;
-  const auto start = std::chrono::steady_clock::now();
-  report = eigen::jacobi(space, energies, overlap, w, C, options);
-  solution.seconds = seconds_since(start);
+  const auto solve = [&] { report = eigen::jacobi(comm.space(), energies, overlap, w, C, options); };
+  solution.seconds = seconds_of_runs(comm, 1, solve).front();
   solution.report = report;
   const auto values = Kokkos::create_mirror_view(w);
   Kokkos::deep_copy(values, w);
@@ -134,15 +133,15 @@ EigenSolution<T> pencil_solution(const ExecutionSpace& space, const HostMatrix<T
   if (report.converged) {
     solution.vectors = HostMatrix<T>("heddle::driver::host", C.extent(0), C.extent(1));
     Kokkos::deep_copy(flat(solution.vectors), flat(C));
-    solution.errors = pencil_errors<T>(space, H, S, solution.values, solution.vectors);
+    solution.errors = pencil_errors<T>(comm.space(), H, S, solution.values, solution.vectors);
   }
   return solution;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                     \
-  template EigenErrors pencil_errors<T>(const ExecutionSpace&, const HostMatrix<T>&, const HostMatrix<T>&,        \
-                                        const std::vector<Real<T>>&, const HostMatrix<T>&);                       \
-  template EigenSolution<T> pencil_solution<T>(const ExecutionSpace&, const HostMatrix<T>&, const HostMatrix<T>&, \
+#define HEDDLE_INSTANTIATE(T)                                                                                   \
+  template EigenErrors pencil_errors<T>(const ExecutionSpace&, const HostMatrix<T>&, const HostMatrix<T>&,      \
+                                        const std::vector<Real<T>>&, const HostMatrix<T>&);                     \
+  template EigenSolution<T> pencil_solution<T>(const Communicator&, const HostMatrix<T>&, const HostMatrix<T>&, \
                                                const eigen::JacobiOptions&, eigen::JacobiGeneralisedReport&)
 HEDDLE_FOR_EACH_DRIVER_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -21,8 +21,8 @@ template <Scalar T>
 /// Of n x n matrices on one rank. `report` gets what the solver says of the pencil. Throws Error(argument), naming the
 /// pivot, where S is not positive definite.
 template <Scalar T>
-[[nodiscard]] EigenSolution<T> pencil_solution(const ExecutionSpace& space, const HostMatrix<T>& H,
-                                               const HostMatrix<T>& S, const eigen::JacobiOptions& options,
+[[nodiscard]] EigenSolution<T> pencil_solution(const Communicator& comm, const HostMatrix<T>& H, const HostMatrix<T>& S,
+                                               const eigen::JacobiOptions& options,
                                                eigen::JacobiGeneralisedReport& report);
 
 }  // namespace heddle::driver

@@ -1,6 +1,6 @@
 #include "drivers/eig/solution.hpp"
 
-#include "drivers/support/clock.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/strided.hpp>
@@ -26,9 +26,10 @@ EigenSolution<T> on_one_rank(const Communicator& comm, Index n, const HostMatrix
   const std::size_t kept = values_only ? 0 : w.extent(0);
   const LocalMatrix<T> V("heddle::driver::V", kept, kept);
   EigenSolution<T> solution;
-  const auto start = std::chrono::steady_clock::now();
-  solution.report = values_only ? eigen::jacobi_values(space, A, w, options) : eigen::jacobi(space, A, w, V, options);
-  solution.seconds = seconds_since(start);
+  const auto solve = [&] {
+    solution.report = values_only ? eigen::jacobi_values(space, A, w, options) : eigen::jacobi(space, A, w, V, options);
+  };
+  solution.seconds = seconds_of_runs(comm, 1, solve).front();
   solution.values = values_of<Real<T>>(w);
   if (!values_only && solution.report.converged) {
     solution.vectors = HostMatrix<T>("heddle::driver::host", kept, kept);
@@ -47,10 +48,8 @@ EigenSolution<T> over_ranks(const Communicator& comm, Index n, const HostMatrix<
   const DistributedMatrix<T> V(comm, bands, "heddle::driver::V");
   const Kokkos::View<Real<T>*, MemorySpace> w("heddle::driver::w", static_cast<std::size_t>(n));
   EigenSolution<T> solution;
-  comm.barrier();
-  const auto start = std::chrono::steady_clock::now();
-  solution.report = eigen::jacobi<T>(comm, A, w, V, options);
-  solution.seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
+  const auto solve = [&] { solution.report = eigen::jacobi<T>(comm, A, w, V, options); };
+  solution.seconds = seconds_of_runs(comm, 1, solve).front();
   solution.values = values_of<Real<T>>(w);
   if (!values_only && solution.report.converged) {
     solution.vectors = gather(V, 0);

@@ -1,8 +1,8 @@
 // heddle sum and heddle dot: exact sums of what is in files, beside plain ones.
 #include "drivers/commands.hpp"
-#include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -259,10 +258,8 @@ template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
   const auto A = read_numbers<T>(context, options.input, is_list(options.input) ? "rows" : "columns");
   sum_options().enter(options, report.inputs());
   const Elements<T> x = terms_of(A);
-  comm.barrier();
-  const auto start = std::chrono::steady_clock::now();
-  const T value = exact::sum(comm, x);
-  const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
+  T value(0);
+  const double seconds = seconds_of_runs(comm, 1, [&] { value = exact::sum(comm, x); }).front();
   const double condition = exact::sum_condition(comm, x);
   const auto plain = options.compare ? std::optional<T>(plain_sum(comm, rounded(A))) : std::nullopt;
   const Index count = A.front().rows() * A.front().columns();
@@ -282,11 +279,11 @@ template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
   require(X.rows() == Y.rows() && X.columns() == Y.columns(), options.x, " is ", X.rows(), " x ", X.columns(), ", ",
           options.y, " is ", Y.rows(), " x ", Y.columns(), "; expected equal shapes");
   dot_options().enter(options, report.inputs());
-  const auto [x, y] = factors_of(of_x, of_y);
-  comm.barrier();
-  const auto start = std::chrono::steady_clock::now();
-  const T value = options.conjugate ? exact::dotc(comm, x, y) : exact::dot(comm, x, y);
-  const double seconds = comm.all_reduce(seconds_since(start), Reduction::maximum);
+  const std::array<Elements<T>, 2> factors = factors_of(of_x, of_y);
+  const auto& [x, y] = factors;
+  T value(0);
+  const auto multiply = [&] { value = options.conjugate ? exact::dotc(comm, x, y) : exact::dot(comm, x, y); };
+  const double seconds = seconds_of_runs(comm, 1, multiply).front();
   const double condition = options.conjugate ? exact::dotc_condition(comm, x, y) : exact::dot_condition(comm, x, y);
   const auto plain =
       options.compare ? std::optional<T>(plain_sum(comm, plain_products(of_x, of_y, options.conjugate))) : std::nullopt;

@@ -5,13 +5,18 @@
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/exact/matrix.hpp>
 
+#include <chrono>
 #include <cmath>
+#include <complex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace heddle::driver {
 namespace {
@@ -28,6 +33,8 @@ struct Options {
 };
 struct GemvOptions : Options {
   std::string alpha = "1";
+  std::string beta = "0";
+  std::string y;
 };
 struct TrsvOptions : Options {
   std::string triangle = "lower";
@@ -52,7 +59,9 @@ const OptionTable<GemvOptions>& gemv_options() {
   static const OptionTable<GemvOptions> table =
       table_of<GemvOptions>("--x", "File of x: a matrix of one column")
           .include(itself, OptionTable<GemvOptions>({
-                               {"--alpha", &GemvOptions::alpha, Text{"NUMBER"}, "Factor, as re or re,im"},
+                               {"--alpha", &GemvOptions::alpha, Text{"NUMBER"}, "Factor of op(A) x: re or re,im"},
+                               {"--beta", &GemvOptions::beta, Text{"NUMBER"}, "Factor of y's old value: re or re,im"},
+                               {"--y", &GemvOptions::y, Text{}, "File of y's old value, for --beta, likewise"},
                            }));
   return table;
 }
@@ -84,12 +93,33 @@ template <Scalar T> Column<T> read_column(const Communicator& comm, const std::s
   return read;
 }
 
-// Enters the result, times it, and compares it with that of plain arithmetic. run(algorithm) gives a Column.
+// A column that begins as `old`, or without one as zeros.
+template <Scalar T> Column<T> begun(const Communicator& comm, Index rows, const std::optional<Column<T>>& old) {
+  Column<T> y = column<T>(comm, rows);
+  if (old) {
+    Kokkos::deep_copy(y.view(), old->view());
+  } else {
+    Kokkos::deep_copy(y.view(), T(0));
+  }
+  return y;
+}
+
+// Enters the result, times it, and compares it with that of plain arithmetic. run(algorithm, y) computes into a Column
+// of so many rows, which begins as `old`.
 template <Scalar T, class Run>
-Column<T> result_of(Context& context, Report& report, const Options& options, const Run& run) {
-  const auto start = std::chrono::steady_clock::now();
-  Column<T> found = run(exact::algorithm_from(options.algorithm));
-  const double seconds = seconds_since(start);
+// NOLINTNEXTLINE(readability-function-size): what both commands know of their result
+Column<T> result_of(Context& context, Report& report, const Options& options, Index rows,
+                    const std::optional<Column<T>>& old, const Run& run) {
+  const Communicator& comm = context.comm();
+  Column<T> found;
+  double seconds = 0;
+  const auto run_once = [&] {
+    found = begun<T>(comm, rows, old);
+    const auto start = std::chrono::steady_clock::now();
+    run(exact::algorithm_from(options.algorithm), found);
+    return seconds_since(start);
+  };
+  repeat_warm(1, run_once, [&](double counted) { seconds = counted; });
   const HostMatrix<T> host = gather(found.matrix, 0);
   Sha256 hash;
   hash.add(host.data(), host.size() * sizeof(T));
@@ -99,7 +129,9 @@ Column<T> result_of(Context& context, Report& report, const Options& options, co
   context.say(format("%lld elements, %s, by %s sums: %.4g s, sha256 %s", static_cast<long long>(host.size()),
                      options.scalar.c_str(), options.algorithm.c_str(), seconds, hash.digest().c_str()));
   if (options.compare) {
-    const HostMatrix<T> plain = gather(run(Algorithm::plain).matrix, 0);
+    const Column<T> by_plain = begun<T>(comm, rows, old);
+    run(Algorithm::plain, by_plain);
+    const HostMatrix<T> plain = gather(by_plain.matrix, 0);
     Index different = 0;
     double off = 0;
     double largest = 0;
@@ -123,13 +155,15 @@ template <Scalar T> int gemv_as(Context& context, const GemvOptions& options) {
   auto report = context.report("gemv");
   const auto A = read_placed<T>(comm, options.a, "rank:0");
   const bool straight = options.op == Operation::none;
+  const Index rows = straight ? A.rows() : A.columns();
   const Column<T> x = read_column<T>(comm, options.vector, straight ? A.columns() : A.rows());
   const T alpha = scalar_from<T>("--alpha", number_from("--alpha", options.alpha));
+  const T beta = scalar_from<T>("--beta", number_from("--beta", options.beta));
+  std::optional<Column<T>> old;
+  if (!options.y.empty()) old = read_column<T>(comm, options.y, rows);
   gemv_options().enter(options, report.inputs());
-  result_of<T>(context, report, options, [&](Algorithm algorithm) {
-    Column<T> y = column<T>(comm, straight ? A.rows() : A.columns());
-    exact::gemv(comm.space(), options.op, alpha, A.local(), x.view(), T(0), y.view(), algorithm);
-    return y;
+  result_of<T>(context, report, options, rows, old, [&](Algorithm algorithm, const Column<T>& y) {
+    exact::gemv(comm.space(), options.op, alpha, A.local(), x.view(), beta, y.view(), algorithm);
   });
   return context.finish(report);
 }
@@ -173,14 +207,12 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
   const Column<T> b = read_column<T>(comm, options.vector, A.rows());
   trsv_options().enter(options, report.inputs());
   const bool lower = options.triangle == "lower";
-  const Column<T> x = result_of<T>(context, report, options, [&](Algorithm algorithm) {
-    Column<T> solved = column<T>(comm, A.rows());
-    Kokkos::deep_copy(solved.view(), b.view());
+  const auto solve = [&](Algorithm algorithm, const Column<T>& solved) {
     exact::trsv(comm.space(), lower ? exact::Triangle::lower : exact::Triangle::upper, options.op,
                 options.unit ? exact::Diagonal::unit : exact::Diagonal::stored, A.local(), solved.view(),
                 options.refinements, algorithm);
-    return solved;
-  });
+  };
+  const Column<T> x = result_of<T>(context, report, options, A.rows(), std::optional(b), solve);
   const HostMatrix<T> read = gather(A, 0);
   for (std::size_t j = 0; j < read.extent(1); ++j) {
     for (std::size_t i = 0; i < read.extent(0); ++i) {
@@ -201,33 +233,43 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
   return context.finish(report);
 }
 
+// `inputs`: the files that are read; `complex`: whether a factor is, so that the rest has to be.
 template <class All, class Work>
-int run_with(Context& context, All options, const char* name, const char* vector, const Work& work) {
-  require_one_rank(context, name);
-  require_outputs(context, {{"--a", options.a}, {vector, options.vector}}, {{"--output", options.output}});
+int run_with(Context& context, All options, const std::vector<Output>& inputs, bool complex, const Work& work) {
+  require_outputs(context, inputs, {{"--output", options.output}});
   if (options.scalar.empty()) {
-    const std::string of_a = scalar_of_input(context, options.a);
-    options.scalar = of_a == "double" ? scalar_of_input(context, options.vector) : of_a;
+    for (const Output& input : inputs) {
+      complex = scalar_of_input(context, input.path.string()) != "double" || complex;
+    }
+    options.scalar = complex ? "complex-double" : "double";
   }
-  return work(options);
+  return with_scalar(options.scalar, [&]<class T>() { return work.template operator()<T>(options); });
 }
 int run_gemv(Context& context, GemvOptions options) {
-  return run_with(context, std::move(options), "gemv", "--x", [&](const GemvOptions& all) {
-    return with_scalar(all.scalar, [&]<class T>() { return gemv_as<T>(context, all); });
-  });
+  require_one_rank(context, "gemv");
+  const std::complex<double> beta = number_from("--beta", options.beta);
+  const bool update = beta != 0.0;
+  require(update || options.y.empty(), "--y is read only where --beta is not 0");
+  require(!update || !options.y.empty(), "--beta ", options.beta, " needs y's old value in --y");
+  const bool complex = beta.imag() != 0 || number_from("--alpha", options.alpha).imag() != 0;
+  const std::vector<Output> inputs = {{"--a", options.a}, {"--x", options.vector}, {"--y", options.y}};
+  return run_with(context, std::move(options), inputs, complex,
+                  [&]<class T>(const GemvOptions& all) { return gemv_as<T>(context, all); });
 }
 int run_trsv(Context& context, TrsvOptions options) {
-  return run_with(context, std::move(options), "trsv", "--b", [&](const TrsvOptions& all) {
-    return with_scalar(all.scalar, [&]<class T>() { return trsv_as<T>(context, all); });
-  });
+  require_one_rank(context, "trsv");
+  const std::vector<Output> inputs = {{"--a", options.a}, {"--b", options.vector}};
+  return run_with(context, std::move(options), inputs, false,
+                  [&]<class T>(const TrsvOptions& all) { return trsv_as<T>(context, all); });
 }
 
 }  // namespace
 
 void add_exact_vectors(CLI::App& app, Selection& selection) {
   add_command(app, selection,
-              {"gemv", "A matrix times a vector, every element rounded once",
-               "  heddle gemv --a A.mtx --x x.mtx -o y.mtx --compare"},
+              {"gemv", "y = alpha op(A) x + beta y of a matrix and vectors, every element rounded once",
+               "  heddle gemv --a A.mtx --x x.mtx -o y.mtx --compare\n"
+               "  heddle gemv --a A.mtx --x x.mtx --alpha -1 --beta 1 --y b.mtx -o residual.mtx"},
               gemv_options(), run_gemv);
   add_command(app, selection,
               {"trsv", "The solution of a triangular system, the same bits everywhere",

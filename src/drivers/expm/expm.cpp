@@ -6,6 +6,7 @@
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/matrix_options.hpp"
 #include "drivers/support/rates.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/expm/expm.hpp>
@@ -99,7 +100,8 @@ OptionTable<Options> method_options() {
       {"--arithmetic", &Options::arithmetic, arithmetic_kind(),
        "Of its products: native (the BLAS), or emulated by 8-bit integers, with the same bits at any tile and on any "
        "backend"},
-      {"--repeat", &Options::repeat, Integer{.least = 1}, "Exponentials to time; the fastest is reported"},
+      {"--repeat", &Options::repeat, Integer{.least = 1},
+       "Exponentials to time, " + after_warm_up() + "; the fastest is reported"},
   };
 }
 
@@ -143,20 +145,21 @@ template <Scalar T> DistributedMatrix<T> make_input(const Context& context, cons
 template <Scalar T>
 ExpmReport exponentials(const Communicator& comm, const SplitMatrix<Real<T>>& A, const DistributedMatrix<T>& E,
                         const ExpmOptions& options, int repeat, std::vector<double>& seconds) {
-  int run = 0;
   ExpmOptions counted = options;
-  counted.progress = [&](int done, int total) { options.progress(run * total + done, repeat * total); };
+  counted.progress = [&](int done, int total) {
+    options.progress(static_cast<int>(seconds.size()) * total + done, repeat * total);
+  };
   ExpmPlan<Real<T>> plan(comm, counted);
   ExpmReport fastest;
   const auto execute_all = [&](const auto& from, const auto& to) {
-    for (; run < repeat; ++run) {
-      const ExpmReport report = plan.execute(from, to);
-      seconds.push_back(report.seconds);
+    const auto execute = [&] { return plan.execute(from, to); };
+    repeat_warm(repeat, execute, [&](const ExpmReport& report) {
       const auto certificate = report.certificate;
-      if (run == 0 || report.seconds < fastest.seconds) fastest = report;
+      if (seconds.empty() || report.seconds < fastest.seconds) fastest = report;
+      seconds.push_back(report.seconds);
       // That of what is returned.
       fastest.certificate = certificate;
-    }
+    });
   };
   if constexpr (is_complex<T>) {
     const SplitMatrix<Real<T>> result{DistributedMatrix<Real<T>>(comm, E.placement(), "E_real"),

@@ -6,6 +6,7 @@
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/product_check.hpp"
 #include "drivers/support/rates.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/sha256.hpp"
 #include "drivers/support/text.hpp"
@@ -243,13 +244,17 @@ template <Scalar T> class Run {
   Measured measure(GemmPlan<T>& plan, const std::function<void()>& step) const {
     Measured measured;
     const double mode_error = blas::added_error<T>(options_.math);
-    for (int i = 0; i < options_.repeat; ++i) {
+    bool is_first = true;
+    const auto execute = [&] {
       if (problem_.beta != T(0)) copy(problem_.C0, problem_.C);
-      const GemmReport report = plan.execute(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C);
-      if (i == 0 || report.seconds < measured.report.seconds) {
+      return plan.execute(problem_.alpha, problem_.A, problem_.B, problem_.beta, problem_.C);
+    };
+    repeat_warm(options_.repeat, execute, [&](const GemmReport& report) {
+      if (is_first || report.seconds < measured.report.seconds) {
         measured.report = report;
         measured.timeline = plan.timeline();
       }
+      is_first = false;
       if (check_) {
         // Of what fell back, the error of the product that was done instead is round-off.
         const auto start = std::chrono::steady_clock::now();
@@ -259,7 +264,7 @@ template <Scalar T> class Run {
         check_seconds_ += seconds_since(start);
       }
       step();
-    }
+    });
     return measured;
   }
 

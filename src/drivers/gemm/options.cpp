@@ -1,6 +1,7 @@
 #include "drivers/gemm/options.hpp"
 
 #include "drivers/support/matrix_options.hpp"
+#include "drivers/support/repeats.hpp"
 
 namespace heddle::driver {
 namespace {
@@ -71,7 +72,8 @@ OptionTable<Options> product_options() {
       {"--grid", &Options::grid, Grid{},
        "Ranks as a grid: each takes its share of the rows of C and of its columns; auto: chosen by the tile model"},
       {"--layers", &Options::layers, Layers{}, layers_help},
-      {"--repeat", &Options::repeat, Integer{.least = 1}, "Products to time; the fastest is reported"},
+      {"--repeat", &Options::repeat, Integer{.least = 1},
+       "Products to time, " + after_warm_up() + "; the fastest is reported"},
       {"--sweep", &Options::sweep, Flag{},
        "Try a range of tiles and show the model's choice beside the best one found"},
       {"--tiles",

@@ -181,14 +181,12 @@ int run(Context& context, Options options) {
   report.times()["keys"] = seconds_since(start);
 
   search::Duplicates found;
-  std::vector<search::SearchReport> courses;
   const search::SearchOptions how = options.search.options();
-  const auto seconds = seconds_of_runs(comm, options.search.repeat, [&] {
+  const auto [seconds, course] = median_of_runs(comm, options.search.repeat, [&] {
     found = {};
     found = search::find_duplicates(comm.space(), keys, how);
-    courses.push_back(found.report);
+    return found.report;
   });
-  const std::size_t median = median_run(seconds);
 
   if (options.input.empty()) table = on_host(keys);
   const KeyGroups groups = {on_host(found.group), on_host(found.first), on_host(found.count)};
@@ -201,17 +199,17 @@ int run(Context& context, Options options) {
   results["unique"] = found.groups();
   results["duplicated"] = duplicated;
   results["largest_group"] = largest == groups.count.end() ? 0 : *largest;
-  enter_search(results, courses[median]);
-  results["seconds"] = seconds[median];
-  results["keys_per_second"] = static_cast<double>(table.keys()) / seconds[median];
+  enter_search(results, course);
+  results["seconds"] = seconds;
+  results["keys_per_second"] = static_cast<double>(table.keys()) / seconds;
   results["sha256"] = digest_of(groups);
   context.say(
       format("duplicates: %lld key%s of %lld word%s, %lld unique, %lld that another equals; %s: %.4g s, %.4g keys/s",
              static_cast<long long>(table.keys()), table.keys() == 1 ? "" : "s", static_cast<long long>(table.words),
              table.words == 1 ? "" : "s", static_cast<long long>(found.groups()), static_cast<long long>(duplicated),
-             name_of(courses[median]).c_str(), seconds[median], static_cast<double>(table.keys()) / seconds[median]));
-  context.say(course_of(courses[median]));
-  if (options.search.phases) context.say(phases_of(courses[median]));
+             name_of(course).c_str(), seconds, static_cast<double>(table.keys()) / seconds));
+  context.say(course_of(course));
+  if (options.search.phases) context.say(phases_of(course));
   context.say("sha256 " + results["sha256"].get<std::string>());
   start = std::chrono::steady_clock::now();
   report.check_at_most("misplaced", static_cast<double>(misplaced(table, groups)), 0.0);

@@ -84,16 +84,14 @@ Found search_over(const Communicator& comm, const Mesh<Id, Space>& whole, search
   const search::ExternalFacesOptions options = {settings.options(), ghosts};
   const Mesh<Id, Space> mesh = share_of(whole, comm);
   search::ExternalFaces<Id> result;
-  std::vector<search::ExternalFacesReport> reports;
-  const auto seconds = seconds_of_runs(comm, settings.repeat, [&] {
+  const auto median = median_of_runs(comm, settings.repeat, [&] {
     result = {};
     result = comm.size() == 1 ? search::external_faces(comm.space(), mesh, options)
                               : search::external_faces(comm, mesh, options);
-    reports.push_back(result.report);
+    return result.report;
   });
-  const std::size_t median = median_run(seconds);
   return {gathered(comm, result.external), gathered(comm, result.nonmanifold), gathered(comm, result.nonmanifold_face),
-          reports[median], seconds[median]};
+          median.report, median.seconds};
 }
 
 // Faces of marked cells are no result. Over ranks the search has no such rule, but hiding is keeping them as cells, and
@@ -131,13 +129,13 @@ void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found
 // The search for polyhedra is one rank's.
 Found search_polyhedra(const Communicator& comm, const MeshFile& file, const Options& options) {
   search::ExternalFaces<Index> result;
-  const auto seconds = seconds_of_runs(comm, options.search.repeat, [&] {
+  auto [seconds, report] = median_of_runs(comm, options.search.repeat, [&] {
     comm.on_rank(0, [&] {
       result = search::external_faces(comm.space(), file.mesh(), file.polyhedra(),
                                       {options.search.options(), options.ghosts});
     });
+    return result.report;
   });
-  search::ExternalFacesReport& report = result.report;
   std::array<Index, 6> counts = {
       report.cells,           report.faces, report.external, report.nonmanifold_sides, report.nonmanifold_faces,
       report.degenerate_sides};
@@ -149,7 +147,7 @@ Found search_polyhedra(const Communicator& comm, const MeshFile& file, const Opt
   report.nonmanifold_faces = counts[4];
   report.degenerate_sides = counts[5];
   return {gathered(comm, result.external), gathered(comm, result.nonmanifold), gathered(comm, result.nonmanifold_face),
-          report, seconds[median_run(seconds)]};
+          report, seconds};
 }
 
 Found search_file(const Communicator& comm, const MeshFile& file, const Options& options, const CellCounts& counts) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 namespace heddle::driver {
 namespace {
@@ -59,7 +58,8 @@ const OptionTable<SearchSettings>& search_options() {
        "Bytes that the search may take (of partition, its records), in several passes where it must; K, M, G, T are "
        "powers of 1024; 0: what one pass needs"},
       {"--phases", &SearchSettings::phases, Flag{}, "Time each phase"},
-      {"--repeat", &SearchSettings::repeat, Integer{.least = 1}, "Times to do it; the median is reported"},
+      {"--repeat", &SearchSettings::repeat, Integer{.least = 1},
+       "Times to do it, " + after_warm_up() + "; the median is reported"},
   };
   return table;
 }
@@ -104,14 +104,6 @@ std::string phases_of(const search::SearchReport& report) {
     text += format("%s %s %.4g s", &phase == report.phases.data() ? "" : ",", phase.name.c_str(), phase.seconds);
   }
   return text;
-}
-
-std::size_t median_run(const std::vector<double>& seconds) {
-  std::vector<std::size_t> order(seconds.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t one, std::size_t other) { return seconds[one] < seconds[other]; });
-  return order[order.size() / 2];
 }
 
 }  // namespace heddle::driver

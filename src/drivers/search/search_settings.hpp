@@ -1,13 +1,14 @@
 // What the commands of the search family share: options, what a search says of itself, and the time of repeated runs.
 #pragma once
 
-#include "drivers/support/clock.hpp"
 #include "drivers/support/option_table.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/report.hpp"
-#include <heddle/comm/communicator.hpp>
 #include <heddle/search/algorithm.hpp>
 
+#include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::driver {
@@ -45,19 +46,26 @@ void enter_search(nlohmann::ordered_json& results, const search::SearchReport& r
 [[nodiscard]] std::string course_of(const search::SearchReport& report);
 [[nodiscard]] std::string phases_of(const search::SearchReport& report);
 
-/// Seconds of each of `runs` calls of work(), which blocks: the slowest rank's, from a barrier on. Collective.
-template <class Work> std::vector<double> seconds_of_runs(const Communicator& comm, int runs, const Work& work) {
-  std::vector<double> seconds;
-  for (int run = 0; run < runs; ++run) {
-    comm.barrier();
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    seconds.push_back(comm.all_reduce(seconds_since(start), Reduction::maximum));
-  }
-  return seconds;
+/// A run of a search, and what it reported.
+template <class ReportOfRun> struct TimedSearch {
+  double seconds = 0.0;  ///< The slowest rank's, from a barrier on.
+  ReportOfRun report;
+};
+/// Of `runs` calls of work(), which blocks and gives its report, that of the median time, as repeat_warm() counts them;
+/// of an even number, the slower one in the middle. Collective.
+template <class Work> [[nodiscard]] auto median_of_runs(const Communicator& comm, int runs, const Work& work) {
+  using Timed = TimedSearch<std::invoke_result_t<Work>>;
+  std::vector<Timed> all;
+  const auto run = [&] {
+    Timed timed;
+    timed.seconds = seconds_of_run(comm, [&] { timed.report = work(); });
+    return timed;
+  };
+  repeat_warm(runs, run, [&](const Timed& timed) { all.push_back(timed); });
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end(),
+                   [](const Timed& one, const Timed& other) { return one.seconds < other.seconds; });
+  return *middle;
 }
-
-/// Which of them is the median; of an even number, the slower one in the middle.
-[[nodiscard]] std::size_t median_run(const std::vector<double>& seconds);
 
 }  // namespace heddle::driver

@@ -41,8 +41,9 @@ const OptionTable<Options>& all_options() {
        "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices, "
        "to n = 512"},
       {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
-       "Ways to form sums; those down to expansion-8 are correctly rounded. Blocked and batched LU have the automatic "
-       "one alone, as have LU and (of these) trsv on GPUs"},
+       "Ways to form sums; all but twice and plain are correctly rounded. Blocked and batched LU have the automatic "
+       "one "
+       "alone, as have LU and (of these) trsv on GPUs"},
       {"--peers",
        &Options::peers,
        choice(exact_peers(), "NAME,..."),
@@ -199,9 +200,8 @@ void complete(Options& options) {
 int run(Context& context, Options options) {
   complete(options);
   for (const std::string& peer : options.peers) {
-    require(on_host && has_exact_peer(peer), "--peers ", peer, ": ",
-            on_host ? "not found; expected libmkl_rt.so for mkl, a build with REPROBLAS_ROOT for reproblas"
-                    : "expected a build for CPUs");
+    require(on_host, "--peers ", peer, ": expected a build for CPUs");
+    require(has_exact_peer(peer), "--peers ", peer, ": not found; ", how_to_install(peer));
   }
   require_study(context, "exact", options);
   const std::vector<std::string> joined = table.rows_of_all(options.join);

@@ -173,6 +173,13 @@ const std::vector<std::string>& exact_peers() {
   return names;
 }
 
+std::string_view how_to_install(std::string_view peer) {
+  return peer == "mkl" ? "install it (pip install mkl, or Debian's libmkl-rt) and add the folder of libmkl_rt.so to "
+                         "LD_LIBRARY_PATH"
+                       : "build it from the source at bebop.cs.berkeley.edu/reproblas and this program with "
+                         "-DREPROBLAS_ROOT=FOLDER";
+}
+
 bool has_exact_peer(std::string_view peer) {
   double number = 0;
   return static_cast<bool>(by_peer<double>(peer, "dot", {1, 1, 1, &number, &number, &number}));

@@ -4,6 +4,7 @@
 #include "drivers/study/jacobi_table.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/programs.hpp"
+#include "drivers/support/repeats.hpp"
 #include "drivers/support/scalars.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
@@ -137,7 +138,7 @@ template <class Work> double seconds_of(int repeat, const Work& work) {
     return seconds_since(start);
   };
   const double first = timed();
-  if (first > 3) return first;
+  if (first > longest_warm_up) return first;
   std::vector<double> seconds;
   const auto begin = std::chrono::steady_clock::now();
   while (static_cast<int>(seconds.size()) < repeat || (seconds.size() < 100 && seconds_since(begin) < 0.05)) {

@@ -23,6 +23,7 @@ struct Options : StudyFiles {
                                             TransposeVariant::tiled_padded};
   int largest = 256;
   int repeat = 3;
+  bool milliseconds = false;
 
   Options() : StudyFiles{{}, "study_transpose.csv", {}} {}
 };
@@ -39,7 +40,10 @@ const OptionTable<Options>& all_options() {
        "Ways to move elements whose blocks are tried: naive, tiled and tiled-padded"},
       {"--largest", &Options::largest, Integer{.least = 1},
        "Largest extent of a block; all powers of two up to it are tried"},
-      {"--repeat", &Options::repeat, Integer{.least = 1}, "Runs of each; their median is kept"},
+      {"--repeat", &Options::repeat, Integer{.least = 1},
+       "Runs of each, after one that is not counted; their median is kept"},
+      {"--milliseconds", &Options::milliseconds, Flag{},
+       "Print the milliseconds of every block, too: a table of each variant, rows of a block across, columns down"},
   });
   return table;
 }
@@ -257,6 +261,7 @@ int run(Context& context, Options options) {
   say_transpose_blocks(context, mine);
   context.say(explanation());
   rows.insert(rows.end(), of_others.begin(), of_others.end());
+  if (options.milliseconds) say_transpose_milliseconds(context, rows);
   const std::vector<TransposeRow> fastest = fastest_of(rows);
   say_transpose_speed_ups(context, fastest);
   auto best = nlohmann::ordered_json::array();

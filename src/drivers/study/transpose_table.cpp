@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <set>
 #include <sstream>
+#include <utility>
 
 namespace heddle::driver {
 namespace {
@@ -119,6 +122,35 @@ void say_transpose_blocks(const Context& context, const std::vector<TransposeRow
                               block_of(row).c_str(), row.rate(), 100 * row.share_of_copy());
     if (row.counts) line += format("  %6.2f  %6.2f  %9d", row.counts->reads, row.counts->writes, row.counts->conflicts);
     context.say(line);
+  }
+}
+
+void say_transpose_milliseconds(const Context& context, const std::vector<TransposeRow>& rows) {
+  for (const TransposeRow& best : fastest_of(rows)) {
+    if (best.block_rows == 0) continue;
+    std::map<std::pair<int, int>, double> cells;  // Milliseconds by rows and columns of a block.
+    std::set<int> heights;
+    std::set<int> widths;
+    for (const TransposeRow& row : rows) {
+      if (!same_case(row, best) || row.variant != best.variant) continue;
+      heights.insert(row.block_rows);
+      widths.insert(row.block_columns);
+      if (row.seconds) cells[{row.block_rows, row.block_columns}] = 1e3 * *row.seconds;
+    }
+    context.say(format("milliseconds of %s, %s on %s: rows of a block across, columns down, the least marked",
+                       best.variant.c_str(), matrix_of(best).c_str(), best.device.c_str()));
+    std::string line(7, ' ');
+    for (const int height : heights) line += format("  %8d", height);
+    context.say(line);
+    for (const int width : widths) {
+      line = format("%7d", width);
+      for (const int height : heights) {
+        const bool is_best = height == best.block_rows && width == best.block_columns;
+        const auto found = cells.find({height, width});
+        line += found == cells.end() ? format("  %8s", "-") : format(" %s%8.3g", is_best ? "*" : " ", found->second);
+      }
+      context.say(line);
+    }
   }
 }
 

@@ -41,6 +41,8 @@ struct TransposeRow {
 [[nodiscard]] std::vector<TransposeRow> fastest_of(const std::vector<TransposeRow>& rows);
 /// For people: each variant at its best block beside the copy.
 void say_transpose_blocks(const Context& context, const std::vector<TransposeRow>& fastest);
+/// For people: the milliseconds of every block, a table a device, scalar type, matrix and variant.
+void say_transpose_milliseconds(const Context& context, const std::vector<TransposeRow>& rows);
 /// For people: milliseconds and speed-ups over the sequential loop, a line a device, scalar type and matrix.
 void say_transpose_speed_ups(const Context& context, const std::vector<TransposeRow>& fastest);
 [[nodiscard]] nlohmann::ordered_json as_json(const TransposeRow& row);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 
 namespace heddle::driver {
@@ -19,6 +20,24 @@ std::vector<std::string> split(const std::string& text, char mark) {
     begin = end + 1;
   }
   return parts;
+}
+
+// Whether a text holds a word, which may have hyphens.
+bool has_word(const std::string& text, const std::string& word) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+  }
+  return false;
+}
+
+// The help, and behind it all that the option takes where help, type and default leave some of it out.
+std::string help_with_choices(const OptionWords& words, const std::string& shown) {
+  const std::string said = words.help + ' ' + words.type_name + ' ' + shown;
+  const bool all = std::all_of(words.choices.begin(), words.choices.end(),
+                               [&](const std::string& choice) { return has_word(said, choice); });
+  return all ? words.help : words.help + " (" + alternatives(words.choices) + ")";
 }
 
 // The first long name, with its dashes.
@@ -86,6 +105,7 @@ DeclaredOption declare_option(CLI::App& command, OptionWords words, const WordsR
     option = add_flag(command, words, names, read, shown == "true");
   } else {
     if (shown.empty()) shown = words.details.otherwise;
+    words.help = help_with_choices(words, shown);
     option = add_value(command, words, names, read);
     if (!shown.empty()) option->default_str(shown);
   }
@@ -109,7 +129,7 @@ nlohmann::ordered_json description_of(const DeclaredOption& declared) {
           {"type", words.type_name},          {"help", words.help},
           {"default", declared.shown},        {"key", key},
           {"always", words.always},           {"hidden", words.details.hidden},
-          {"value", declared.value}};
+          {"choices", words.choices},         {"value", declared.value}};
 }
 
 std::vector<std::string> warnings_of_old_names(const CLI::App& command, const std::vector<DeclaredOption>& declared,
