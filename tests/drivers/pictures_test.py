@@ -12,7 +12,7 @@ from command import CommandTest
 
 SCRIPTS = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "src", "drivers", "plot"))
 MANY = 24
-LONG_NAME = "a device whose vendor is fond of words, with 132 multiprocessors and 141 GB of memory"
+LONG_NAME = " ".join(3 * ["a device whose vendor is fond of words, with 132 multiprocessors and 141 GB of memory"])
 
 
 def modules_missing():

@@ -35,6 +35,7 @@ plt.rcParams.update({
     "ytick.color": "#555555",
     "legend.frameon": False,
     "legend.fontsize": 9,
+    "legend.handlelength": 3.2,  # For a dash and a gap beside the mark.
     "lines.linewidth": 1.5,
 })
 COLOURS = ["#2a6f97", "#e07a2f", "#3d9a5f", "#b5394a", "#7b5ea7", "#8c6d46", "#d76fa8", "#6b7280"]
@@ -105,13 +106,13 @@ def legend_below(figure, handles, names):
     """A legend of the whole figure below its axes, with as many columns as fit."""
     size = 9
     room = 72 * figure.get_figwidth() - 4 * MARGIN
-    names = [wrapped(name, size, room - 5.5 * size) for name in names]
+    names = [wrapped(name, size, room - 6.7 * size) for name in names]
     for columns in range(len(names), 0, -1):
         # A column is as wide as its longest name; the first ones have one more where they differ.
         least, longer = divmod(len(names), columns)
         rest = iter(names)
         parts = [[next(rest) for _ in range(least + (column < longer))] for column in range(columns)]
-        if sum(max(width_of(name, size) for name in part) + 5.5 * size for part in parts) <= room:
+        if sum(max(width_of(name, size) for name in part) + 6.7 * size for part in parts) <= room:
             break
     figure.below = figure.legend(handles, names, loc="lower center", ncol=columns, fontsize=size, borderaxespad=0,
                                  bbox_to_anchor=(0.5, (STAMP + 2 * MARGIN) / 72 / figure.get_figheight()))

@@ -14,6 +14,7 @@ except ImportError:
 
 LABEL = 8.5  # Points of a label at the end of a curve, at most.
 EQUAL = 1.5  # Pixels within which two curves are taken for one.
+BUNDLE = 8  # Of more curves, wide ones would hide others.
 
 
 class Curve(NamedTuple):
@@ -133,6 +134,8 @@ def few_ticks(axes):
 
 def part_equal(axes, lines):
     """Widens each line by the number of later ones that lie on it, so that their colours are seen side by side."""
+    if len(lines) > BUNDLE:
+        return
     box = axes.get_window_extent()
     pixels = []
     for line in lines:
