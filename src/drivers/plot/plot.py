@@ -76,16 +76,26 @@ def levels_of(file):
     return "level without the field" if "observables/field" in file else "level of H(t)"
 
 
+def draw_others(axes, t, values):
+    """Series that there is no room to name, as one: a column each."""
+    broken = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
+    axes.plot(np.tile(np.append(t, np.nan), values.shape[1]), broken.T.ravel(), color="#bbbbbb", linewidth=0.5)
+
+
 def draw_populations(axes, file, t):
-    populations = first_of(file, "observables/populations")
+    populations = np.maximum(first_of(file, "observables/populations"), 1e-16)
     followed = [k for k in range(populations.shape[1]) if populations[:, k].max() > 1e-6]
-    named = sorted(followed, key=lambda k: -populations[:, k].max())[:MOST[0]]
-    lines = [axes.semilogy(t, np.maximum(populations[:, k], 1e-16), **look(k, marker=False))[0] for k in followed]
+    named = sorted(sorted(followed, key=lambda k: -populations[:, k].max())[:MOST[0]])
+    ends = [(t[-1], populations[-1, k], f"{k}", look(k)["color"]) for k in named]
+    others = populations[:, [k for k in followed if k not in named]]
+    if others.size:
+        draw_others(axes, t, others)
+        ends.append((t[-1], others[-1].max(), "others", "#888888"))
+    lines = [axes.semilogy(t, populations[:, k], **look(k, marker=False))[0] for k in named]
     axes.set_ylim(max(1e-6, min(1e-3, 0.3 * populations[populations > 1e-6].min(initial=1.0))), 2)
     axes.set_ylabel("population")
     later(axes.figure, lambda: part_equal(axes, lines))
-    label_ends(axes, [(t[-1], max(populations[-1, k], 1e-16), f"{k}", look(k)["color"]) for k in sorted(named)], 0.02,
-               levels_of(file))
+    label_ends(axes, ends, 0.02, levels_of(file))
 
 
 def draw_energy(axes, file, t):
@@ -94,9 +104,8 @@ def draw_energy(axes, file, t):
     named = range(count if count <= MOST[1] + 1 else MOST[1])
     ends = [(t[-1], energy[-1], r"$\langle H \rangle$", "#111111")]
     ends += [(t[-1], energies[-1, k], f"{k}", look(k)["color"]) for k in named]
-    if len(named) < count:  # The others are one series: they come close to each other.
-        others = np.vstack([energies[:, len(named):], np.full((1, count - len(named)), np.nan)])
-        axes.plot(np.tile(np.append(t, np.nan), count - len(named)), others.T.ravel(), color="#bbbbbb", linewidth=0.5)
+    if len(named) < count:
+        draw_others(axes, t, energies[:, len(named):])
         ends.append((t[-1], energies[-1, -1], f"{len(named)} to {count - 1}", "#888888"))
     lines = [axes.plot(t, energies[:, k], **look(k, marker=False) | {"linewidth": 0.9})[0] for k in named]
     lines += axes.plot(t, energy, color="#111111")
