@@ -6,19 +6,19 @@
 
 import csv
 import sys
+from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src/drivers/plot"))
+from common import COLOURS, figure_of, save  # noqa: E402
+from curves import Curve, draw_panel  # noqa: E402
 
 SERIES = {
-    "dsyevd": ("LAPACK dsyevd", "tab:red", "x"),
-    "dsyevr": ("LAPACK dsyevr", "tab:orange", "+"),
-    "dgesvj": ("LAPACK dgesvj", "tab:purple", "s"),
-    "cyclic": ("jacobi, cyclic", "tab:green", "^"),
-    "blocked": ("jacobi, blocked", "tab:blue", "o"),
-    "preconditioned": ("jacobi, preconditioned", "black", "v"),
+    "dsyevd": ("LAPACK dsyevd", COLOURS[3], "x"),
+    "dsyevr": ("LAPACK dsyevr", COLOURS[1], "+"),
+    "dgesvj": ("LAPACK dgesvj", COLOURS[4], "s"),
+    "cyclic": ("jacobi, cyclic", COLOURS[2], "^"),
+    "blocked": ("jacobi, blocked", COLOURS[0], "o"),
+    "preconditioned": ("jacobi, preconditioned", "#111111", "v"),
 }
 ORDER = 100
 
@@ -26,18 +26,17 @@ ORDER = 100
 def main(table, picture):
     with open(table, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    figure, axis = plt.subplots(figsize=(8, 5.2), constrained_layout=True)
-    for key, (name, color, marker) in SERIES.items():
-        points = [(float(row["condition"]), max(float(row[key]), 1e-17)) for row in rows]
-        axis.loglog(*zip(*points), marker=marker, color=color, linewidth=0.8, markersize=5, fillstyle="none", label=name)
+    figure, ((axes,),) = figure_of(1, 1, 9.2, 5.2)
+    curves = [Curve(name, [float(row["condition"]) for row in rows], [max(float(row[key]), 1e-17) for row in rows],
+                    {"color": colour, "marker": marker, "linewidth": 1.0, "markersize": 5, "fillstyle": "none"})
+              for key, (name, colour, marker) in SERIES.items()]
     bound = 10 * ORDER * 2.0 ** -53
-    axis.axhline(bound, color="grey", linewidth=0.8, linestyle="--")
-    axis.text(0.02, bound, "10 n u", color="grey", verticalalignment="bottom", transform=axis.get_yaxis_transform())
-    axis.set(title="Eigenvalues of D (2 I + E) D, n = 100", xlabel="condition of D²",
-             ylabel="largest relative error")
-    axis.grid(alpha=0.3)
-    axis.legend(loc="upper left", fontsize=8)
-    figure.savefig(picture, dpi=110)
+    draw_panel(axes, "Eigenvalues of D (2 I + E) D, n = 100", curves, "condition of D²", "largest relative error",
+               "log", "log")
+    axes.axhline(bound, color="#777777", linewidth=0.8, linestyle="--")
+    axes.annotate("10 n u", (0.01, bound), xytext=(0, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
+                  color="#777777", va="bottom")
+    save(figure, picture)
 
 
 if __name__ == "__main__":

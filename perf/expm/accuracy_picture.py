@@ -1,25 +1,29 @@
 """The picture of accuracy.py: performance profiles, and errors by condition; a row of panels for each precision."""
 
-import matplotlib
+import sys
+from pathlib import Path
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src/drivers/plot"))
+from common import COLOURS, figure_of, legend_below, look, save  # noqa: E402
+from curves import handle_of  # noqa: E402
 
 UNIT = {"double": 2.0**-53, "float": 2.0**-24}
 STYLES = {
-    "scipy": ("scipy.linalg.expm", "tab:red", "x"),
-    "torch": ("torch.linalg.matrix_exp", "tab:orange", "+"),
-    "auto": ("heddle, auto", "tab:blue", "o"),
+    "scipy": ("scipy.linalg.expm", {"color": COLOURS[3], "marker": "x"}),
+    "torch": ("torch.linalg.matrix_exp", {"color": COLOURS[1], "marker": "+"}),
+    "auto": ("heddle, auto", {"color": COLOURS[0], "marker": "o", "linewidth": 2.2}),
 }
-OTHERS = [("tab:green", "^"), ("tab:purple", "s"), ("tab:brown", "v"), ("tab:cyan", "D"), ("tab:olive", "<"),
-          ("tab:pink", ">")]
+FREE = [k for k in range(48) if look(k)["color"] not in {style["color"] for _, style in STYLES.values()}]
+KNOWN = {"color": "#111111", "linewidth": 1.2}
 REACH = 1e4  # Of the profiles' axis.
 
 
 def styles_of(sides):
+    """Of each side its name, and how it is drawn."""
     others = [side for side in sides if side not in STYLES]
-    return {side: STYLES.get(side) or (f"heddle, {side}", *OTHERS[others.index(side) % len(OTHERS)]) for side in sides}
+    return {side: STYLES.get(side) or (f"heddle, {side}", look(FREE[others.index(side)])) for side in sides}
 
 
 def errors_of(rows, side):
@@ -37,16 +41,11 @@ def profile(axis, errors, unit, styles):
         with np.errstate(invalid="ignore"):
             ratios = np.sort(e[taken] / best[taken])
         ratios = ratios[ratios <= REACH]
-        label, color, _ = styles[side]
-        if not taken.all():
-            label += f" ({taken.sum()} matrices)"
+        style = {name: value for name, value in styles[side][1].items() if not name.startswith("marker")}
         steps = np.r_[0, np.arange(1, len(ratios) + 1)] / taken.sum()
-        axis.step(np.r_[1, ratios, REACH], np.r_[steps, steps[-1]], where="post", color=color, label=label,
-                  linewidth=2 if side == "auto" else 1.2)
+        axis.step(np.r_[1, ratios, REACH], np.r_[steps, steps[-1]], where="post", **style)
     axis.set(xscale="log", xlim=(1, REACH), ylim=(0, 1.02), xlabel="within this factor of the least error",
              ylabel="fraction of the matrices")
-    axis.grid(alpha=0.3)
-    axis.legend(loc="lower right", fontsize=8)
 
 
 def by_condition(axis, rows, errors, unit, styles):
@@ -54,30 +53,30 @@ def by_condition(axis, rows, errors, unit, styles):
     place = np.arange(1, len(rows) + 1)
     floor, top = unit / 50, 3.0
     for side, e in errors.items():
-        label, color, marker = styles[side]
-        axis.semilogy(place, np.clip(e[order], floor, top), marker, color=color, markersize=4.5, fillstyle="none",
-                      label=label, markeredgewidth=1.3 if side == "auto" else 0.9, clip_on=False,
+        _, style = styles[side]
+        axis.semilogy(place, np.clip(e[order], floor, top), **style | {"linestyle": "none", "markersize": 4.5},
+                      fillstyle="none", markeredgewidth=1.3 if side == "auto" else 0.9, clip_on=False,
                       zorder=3 if side == "auto" else 2)
     known = np.array([max(unit, row["n"] * unit * row["condition"]) for row in rows])[order]
-    axis.plot(place, np.minimum(known, top), color="black", linewidth=1.2, label="n u cond, at least u")
+    axis.plot(place, np.minimum(known, top), **KNOWN)
     axis.set(xlim=(0, len(rows) + 1), ylim=(floor, top), xlabel="matrices by n cond",
              ylabel="relative error (top: 3 or more, or not finite)")
-    axis.grid(alpha=0.3)
-    axis.legend(loc="upper left", fontsize=8)
 
 
 def draw(rows, sides, picture):
     precisions = list(dict.fromkeys(row["precision"] for row in rows))
     styles = styles_of(sides)
-    figure, axes = plt.subplots(len(precisions), 2, figsize=(13, 4.6 * len(precisions)), constrained_layout=True,
-                                squeeze=False, width_ratios=(1, 1.5))
+    figure, axes = figure_of(len(precisions), 2, 13, 0.6 + 4.3 * len(precisions), gridspec_kw={"width_ratios": (1, 1.5)})
     for (left, right), precision in zip(axes, precisions):
         shown = [row for row in rows if row["precision"] == precision and not row["overflows"]]
         errors = {side: errors_of(shown, side) for side in sides}
         errors = {side: e for side, e in errors.items() if not np.isnan(e).all()}
         profile(left, errors, UNIT[precision], styles)
-        left.set_title(f"{precision}: performance profile, {len(shown)} matrices")
+        partly = [f"{styles[side][0]} {(~np.isnan(e)).sum()}" for side, e in errors.items() if np.isnan(e).any()]
+        left.set_title(f"{precision}: performance profile, {len(shown)} matrices" +
+                       (f" (of {', '.join(partly)})" if partly else ""))
         by_condition(right, shown, errors, UNIT[precision], styles)
         right.set_title(f"{precision}: relative error against 256 bits (Frobenius)")
-    figure.savefig(picture, dpi=110)
-    plt.close(figure)
+    legend_below(figure, [handle_of(style) for _, style in styles.values()] + [handle_of(KNOWN)],
+                 [name for name, _ in styles.values()] + ["n u cond, at least u"])
+    save(figure, picture)

@@ -4,7 +4,8 @@ Above, how it converged and what each step cost the eigensolver; below, the dens
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
-from common import COLOURS, draw_command, plt, read_tables, save, sign
+from common import COLOURS, draw_command, figure_of, read_tables, save, sign
+from curves import few_ticks
 
 
 def column(rows, name):
@@ -20,7 +21,7 @@ def draw_convergence(axes, steps):
     bars.set_ylim(0, 1.6 * max(max(rotations), 1))
     bars.set_ylabel("rotations")
     bars.grid(False)
-    bars.ticklabel_format(axis="y", style="sci", scilimits=(0, 4))
+    bars.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_zorder(bars.get_zorder() + 1)
     axes.patch.set_visible(False)
     axes.semilogy(iterations, column(steps, "residual"), "o-", color=COLOURS[0], label="residual of the density")
@@ -31,17 +32,18 @@ def draw_convergence(axes, steps):
     axes.set_xlabel("iteration")
     axes.set_xlim(0.4, iterations[-1] + 0.6)
     axes.xaxis.get_major_locator().set_params(integer=True)
+    few_ticks(axes)
     handles, labels = axes.get_legend_handles_labels()
     more, names = bars.get_legend_handles_labels()
-    axes.legend(handles + more, labels + names, loc="upper right")
+    axes.legend(handles + more, labels + names, loc="lower left", bbox_to_anchor=(0, 1.0), ncol=3, borderaxespad=0.3)
 
 
 def draw_density(axes, points):
     x = column(points, "x")
     density = column(points, "density")
     potential = axes.twinx()
-    potential.plot(x, column(points, "external"), color=COLOURS[3], label="potential of the nuclei")
-    potential.set_ylabel("potential [hartree]", color=COLOURS[3])
+    potential.plot(x, column(points, "external"), color=COLOURS[3])
+    potential.set_ylabel("potential of the nuclei [hartree]", color=COLOURS[3])
     potential.grid(False)
     axes.fill_between(x, density, color=COLOURS[0], alpha=0.25)
     axes.plot(x, density, color=COLOURS[0])
@@ -53,14 +55,15 @@ def draw_density(axes, points):
 
 def main(source, target):
     about, (steps, points) = read_tables(source)
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8.4, 7.6))
-    figure.subplots_adjust(left=0.1, right=0.89, top=0.9, bottom=0.08, hspace=0.27)
-    draw_convergence(above, steps)
-    draw_density(below, points)
+    panels = [lambda axes: draw_convergence(axes, steps)] if len(steps) > 1 else []
+    panels.append(lambda axes: draw_density(axes, points))
+    figure, all_axes = figure_of(len(panels), 1, 8.4, 0.6 + 3.6 * len(panels))
+    for axes, draw in zip(all_axes.flat, panels):
+        draw(axes)
     energy = float(about["energy"].split()[0])
     found = f"energy {energy:.9f} hartree" if about["converged"] == "yes" else "not converged"
     figure.suptitle(f"{about['atoms']} atoms, {about['electrons']} electrons on {about['points']} points: {found}\n"
-                    f"Jacobi eigensolver, {about['start']} starts", fontsize=11.5, y=0.975)
+                    f"Jacobi eigensolver, {about['start']} starts", fontsize=11.5)
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

@@ -7,7 +7,8 @@ Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 
 import math
 
-from common import COLOURS, draw_command, plt, read_tables, save, sign
+from common import COLOURS, draw_command, figure_of, read_tables, save, sign
+from curves import label_ends
 
 
 def main(source, target):
@@ -21,31 +22,35 @@ def main(source, target):
     largest = max(norms)
     drawn = [value if value > 0 else math.nan for value in norms]
 
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8.4, 7.0), sharex=True)
-    figure.subplots_adjust(left=0.11, right=0.97, top=0.93, bottom=0.085, hspace=0.1)
+    figure, ((above,), (below,)) = figure_of(2, 1, 9.4, 7.0, sharex=True)
+    last = max(k[-1], 1)
+    ends = []
     if largest > 0:
         above.set_yscale("log")
-        above.axhline(whole, color=COLOURS[2], linewidth=1.1, label=f"$\\|\\exp\\|_1$ = {whole:.4g}")
-        above.axhline(unit * largest, color=COLOURS[3], linewidth=1.1, linestyle=(0, (4, 2)),
-                      label=f"rounding of the largest term, {unit * largest:.1e}")
-    above.plot(k, drawn, color=COLOURS[0], marker="o", markersize=4, label="$\\|A^k/k!\\|_1$")
+        above.axhline(whole, color=COLOURS[2], linewidth=1.1)
+        above.axhline(unit * largest, color=COLOURS[3], linewidth=1.1, linestyle=(0, (4, 2)))
+        ends = [(last, whole, f"$\\|\\exp\\|_1$ = {whole:.4g}", COLOURS[2]),
+                (last, unit * largest, f"rounding of the\nlargest term, {unit * largest:.1e}", COLOURS[3])]
+    above.plot(k, drawn, color=COLOURS[0], marker="o", markersize=4)
+    ends.append((k[-1], drawn[-1] if drawn[-1] == drawn[-1] else 0.0, "$\\|A^k/k!\\|_1$", COLOURS[0]))
     above.set_ylabel("1-norm of the term")
-    above.legend(loc="best")
+    label_ends(above, ends, 0.02)
     of = about["exponential of"]
     norm = float(about["norm1"])
     above.set_title(f"Taylor series of exp({of}), {about['rows']} x {about['rows']}, {about['scalar']}, "
-                    f"$\\|A\\|_1$ = {norm:.4g}", loc="left", fontsize=11, color="#222222")
+                    f"$\\|A\\|_1$ = {norm:.4g}", loc="left", fontsize=11)
 
-    below.plot(k, real, color=COLOURS[0], marker="o", markersize=4, label="real part")
+    parts = [(real, "real part", COLOURS[0], "o")]
     if any(imaginary):
-        below.plot(k, imaginary, color=COLOURS[1], marker="s", markersize=4, label="imaginary part")
-    below.axhline(real[-1], color=COLOURS[0], linewidth=0.7, linestyle=(0, (2, 3)))
-    if any(imaginary):
-        below.axhline(imaginary[-1], color=COLOURS[1], linewidth=0.7, linestyle=(0, (2, 3)))
+        parts.append((imaginary, "imaginary part", COLOURS[1], "s"))
+    for width, (values, _, colour, marker) in zip((6, 3), parts):  # Both end as equals, or nearly so.
+        below.plot(k, values, color=colour, marker=marker, markersize=width)
+        below.axhline(values[-1], color=colour, linewidth=0.7, linestyle=(0, (2, 3)))
+    label_ends(below, [(k[-1], values[-1], f"{name},\n{values[-1]:.4g} at last", colour)
+                       for values, name, colour, _ in parts], 0.02)
     below.set_ylabel("mean diagonal element of the sum" if size > 1 else "sum up to the term")
     below.set_xlabel("term k")
-    below.set_xlim(0, max(k[-1], 1))
-    below.legend(loc="best")
+    below.set_xlim(0, last)
     figure.align_ylabels([above, below])
     sign(figure, about["version"], about["git"])
     save(figure, target)

@@ -42,6 +42,10 @@ void draw(const Picture& picture, const std::filesystem::path& input, const std:
                                              ": needs ffmpeg, which is not on the PATH (Debian: ffmpeg); "
                                              "a .gif needs Pillow alone"));
   }
+  if (status == 5) {
+    throw Error(ErrorKind::input,
+                interpreter + " has a matplotlib before 3.6; set HEDDLE_PYTHON to one with a newer one");
+  }
   if (status != 0) throw Error(ErrorKind::computation, message_of("plotting ", input.string(), " failed"));
   pending.commit();
 }

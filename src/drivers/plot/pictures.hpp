@@ -15,7 +15,8 @@ struct Picture {
 };
 
 /// Draws `input` as the PNG, or film, `output`, which appears complete or not at all; `more` are words for the script.
-/// Throws Error(input) where the script, Python, a module or ffmpeg is missing, Error(computation) where it failed.
+/// Throws Error(input) where the script, Python, a module or ffmpeg is missing or too old, Error(computation) where it
+/// failed.
 void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output,
           const std::vector<std::string>& more = {});
 

@@ -1,15 +1,16 @@
 """Picture of a run of `heddle tdse`: python3 plot.py FILE.h5 PICTURE.png
 
 Above: |psi|^2 over time and x with the paths of the nuclei. Below, over the same time: the field of the pulses,
-populations of the lowest instantaneous eigenstates, energy, mean position and nodes, and the error of the norm or, with
-an absorber, what has left. At the bottom, where the file has them: spectra of the autocorrelation and of the dipole.
-Of several wave functions: the first.
+populations of the lowest instantaneous eigenstates, energy, mean position and nodes where they change, and the error of
+the norm or, with an absorber, what has left. At the bottom, where the file has them: spectra of the autocorrelation and of
+the dipole. A run without a step: the density alone. Of several wave functions: the first.
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
 import sys
 
-from common import COLOURS, draw_command, plt, save, sign
+from common import COLOURS, draw_command, figure_of, later, look, plt, save, sign
+from curves import label_ends, part_equal
 
 try:
     import h5py
@@ -18,6 +19,9 @@ try:
     from matplotlib.ticker import MaxNLocator
 except ImportError:
     sys.exit(3)
+
+STILL = 1e-6  # Bohr: less is round-off, not a motion.
+MOST = 10, 6  # Populations, and levels, that there is room to name.
 
 
 def first_of(file, name):
@@ -54,61 +58,89 @@ def draw_density(axes, file, t, nuclei, title):
     shown = np.maximum(density, 1e-9 * density.max()) if leaves else density
     image = axes.imshow(shown.T, extent=(*border(frames), *border(x)), origin="lower", aspect="auto", cmap="magma",
                         norm=norm, interpolation="bilinear")
-    if nuclei is not None:
-        for k in range(nuclei.shape[1]):
-            axes.plot(t, nuclei[:, k], color="white", linewidth=1.1, linestyle=(0, (5, 3)), alpha=0.9,
-                      label="nuclei" if k == 0 else None)
+    if nuclei is not None:  # One series, broken between its curves.
+        places = np.vstack([nuclei, np.full((1, nuclei.shape[1]), np.nan)])
+        axes.plot(np.tile(np.append(t, np.nan), nuclei.shape[1]), places.T.ravel(), color="white", linewidth=1.1,
+                  linestyle=(0, (5, 3)), alpha=0.9, label="nuclei")
         axes.legend(loc="upper right", labelcolor="white")
     axes.set_ylim(*((x[0], x[-1]) if leaves else window(x, density, nuclei)))
     axes.set_ylabel("x  (bohr)")
-    axes.set_title(title, loc="left", fontsize=12, color="#222222", pad=10)
-    return image
+    axes.set_title(title, loc="left", fontsize=12, pad=10)
+    bar = axes.inset_axes([1.02, 0, 0.018, 1])
+    bar.grid(False)
+    axes.figure.colorbar(image, cax=bar, label=r"$|\psi|^2$  (1/bohr)")
+
+
+def levels_of(file):
+    """Whose levels the file has: those of a Hamiltonian without its pulses."""
+    return "level without the field" if "observables/field" in file else "level of H(t)"
+
+
+def draw_others(axes, t, values):
+    """Series that there is no room to name, as one: a column each."""
+    broken = np.vstack([values, np.full((1, values.shape[1]), np.nan)])
+    axes.plot(np.tile(np.append(t, np.nan), values.shape[1]), broken.T.ravel(), color="#bbbbbb", linewidth=0.5)
 
 
 def draw_populations(axes, file, t):
-    populations = first_of(file, "observables/populations")
-    for k in range(populations.shape[1]):
-        if populations[:, k].max() > 1e-6:
-            axes.semilogy(t, np.maximum(populations[:, k], 1e-16), color=COLOURS[k % len(COLOURS)], label=f"{k}")
+    populations = np.maximum(first_of(file, "observables/populations"), 1e-16)
+    followed = [k for k in range(populations.shape[1]) if populations[:, k].max() > 1e-6]
+    named = sorted(sorted(followed, key=lambda k: -populations[:, k].max())[:MOST[0]])
+    ends = [(t[-1], populations[-1, k], f"{k}", look(k)["color"]) for k in named]
+    others = populations[:, [k for k in followed if k not in named]]
+    if others.size:
+        draw_others(axes, t, others)
+        ends.append((t[-1], others[-1].max(), "others", "#888888"))
+    lines = [axes.semilogy(t, populations[:, k], **look(k, marker=False))[0] for k in named]
     axes.set_ylim(max(1e-6, min(1e-3, 0.3 * populations[populations > 1e-6].min(initial=1.0))), 2)
     axes.set_ylabel("population")
-    if len(axes.lines) > 10:  # More than there is room for: the most populated.
-        shown = sorted(axes.lines, key=lambda line: -line.get_ydata().max())[:10]
-        handles = [line for line in axes.lines if line in shown]
-    else:
-        handles = list(axes.lines)
-    axes.legend(handles=handles, title="eigenstate of H(t)", title_fontsize=9, ncol=1 + (len(handles) > 4),
-                loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    later(axes.figure, lambda: part_equal(axes, lines))
+    label_ends(axes, ends, 0.02, levels_of(file))
 
 
 def draw_energy(axes, file, t):
-    energies = file["observables/energies"][:]
-    for k in range(energies.shape[1]):
-        axes.plot(t, energies[:, k], color=COLOURS[k % len(COLOURS)], linewidth=0.8, alpha=0.7)
-    axes.plot(t, first_of(file, "observables/energy"), color="#111111", label=r"$\langle H \rangle$")
-    if energies.shape[1]:
-        axes.plot([], [], color="#888888", linewidth=0.8, label="levels of H(t)")
+    energies, energy = file["observables/energies"][:], first_of(file, "observables/energy")
+    count = energies.shape[1]
+    named = range(count if count <= MOST[1] + 1 else MOST[1])
+    ends = [(t[-1], energy[-1], r"$\langle H \rangle$", "#111111")]
+    ends += [(t[-1], energies[-1, k], f"{k}", look(k)["color"]) for k in named]
+    if len(named) < count:
+        draw_others(axes, t, energies[:, len(named):])
+        ends.append((t[-1], energies[-1, -1], f"{len(named)} to {count - 1}", "#888888"))
+    lines = [axes.plot(t, energies[:, k], **look(k, marker=False) | {"linewidth": 0.9})[0] for k in named]
+    lines += axes.plot(t, energy, color="#111111")
     axes.set_ylabel("energy  (hartree)")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    later(axes.figure, lambda: part_equal(axes, lines))
+    label_ends(axes, ends, 0.02, levels_of(file) if count else "")
+
+
+def moves(file):
+    """Whether the mean position changes, and whether the number of nodes does."""
+    nodes = first_of(file, "observables/nodes")
+    return any(np.ptp(first_of(file, f"observables/{name}")) > STILL for name in ("position", "dipole")), np.ptp(nodes) > 0
+
+
+def draw_nodes(axes, file, t):
+    axes.step(t, first_of(file, "observables/nodes"), where="post", color=COLOURS[3], linewidth=1.0)
+    axes.set_ylabel("nodes", color=COLOURS[3])
+    axes.tick_params(axis="y", colors=COLOURS[3])
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
+    axes.set_ylim(bottom=-0.2, top=max(axes.get_ylim()[1], 1.2))
 
 
 def draw_position(axes, file, t):
-    position = first_of(file, "observables/position")
-    dipole = first_of(file, "observables/dipole")
-    axes.plot(t, position, color=COLOURS[0], label=r"$\langle x \rangle$  (bohr)")
-    axes.plot(t, dipole, color=COLOURS[1], linestyle=(0, (4, 2)), label="dipole  (e bohr)")
-    largest = max(np.abs(position).max(), np.abs(dipole).max())
-    if largest < 1e-3:  # Round-off is not to fill the panel.
-        axes.set_ylim(-1e-3, 1e-3)
+    shown = ((first_of(file, "observables/position"), r"$\langle x \rangle$  (bohr)", COLOURS[0], "-"),
+             (first_of(file, "observables/dipole"), "dipole  (e bohr)", COLOURS[1], (0, (4, 2))))
+    lines = [axes.plot(t, values, color=colour, linestyle=line)[0] for values, _, colour, line in shown]
     axes.set_ylabel(r"$\langle x \rangle$, dipole")
-    nodes = axes.twinx()
-    nodes.step(t, first_of(file, "observables/nodes"), where="post", color=COLOURS[3], linewidth=1.0, alpha=0.8)
-    nodes.set_ylabel("nodes", color=COLOURS[3])
-    nodes.tick_params(axis="y", colors=COLOURS[3])
-    nodes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
-    nodes.set_ylim(bottom=-0.2, top=max(nodes.get_ylim()[1], 1.2))
-    nodes.grid(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.08, 1.0), borderaxespad=0)
+    nodes_change = moves(file)[1]
+    if nodes_change:
+        nodes = axes.twinx()
+        draw_nodes(nodes, file, t)
+        nodes.grid(False)
+    later(axes.figure, lambda: part_equal(axes, lines))
+    label_ends(axes, [(t[-1], values[-1], name, colour) for values, name, colour, _ in shown],
+               0.1 if nodes_change else 0.02)
 
 
 def draw_field(axes, file, t):
@@ -117,16 +149,20 @@ def draw_field(axes, file, t):
 
 
 def draw_lost(axes, file, t):
-    names = {"ionisation": "in no bound state", "outside": r"outside |x| $\leq$ R", "absorbed": "absorbed"}
+    names = {"ionisation": "in no bound state",
+             "outside": f"outside |x| $\\leq$ {float(deck_of(file).get('output.radius', 0)):g} bohr", "absorbed": "absorbed"}
+    lines, ends = [], []
     largest = 0.0
     for colour, (name, label) in zip(COLOURS, names.items()):
         if f"observables/{name}" in file:
             values = np.maximum(first_of(file, f"observables/{name}"), 1e-16)
-            axes.semilogy(t, values, color=colour, label=label)
+            lines += axes.semilogy(t, values, color=colour)
+            ends.append((t[-1], values[-1], label, colour))
             largest = max(largest, values.max())
     axes.set_ylim(max(1e-12, 1e-6 * largest), 3 * max(largest, 1e-11))
     axes.set_ylabel("probability")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    later(axes.figure, lambda: part_equal(axes, lines))
+    label_ends(axes, ends, 0.02)
 
 
 def draw_spectrum(axes, file):
@@ -139,9 +175,9 @@ def draw_spectrum(axes, file):
     axes.set_xlim(energy[0], energy[-1])
     axes.set_xlabel("E  (hartree)")
     axes.set_ylabel("S(E)  (1/hartree)")
-    axes.set_title("spectrum of the autocorrelation", loc="left", fontsize=10, color="#222222")
+    axes.set_title("spectrum of the autocorrelation", loc="left", fontsize=10)
     if len(axes.lines) > 1:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
 
 
 def draw_dipole(axes, file, omega):
@@ -154,7 +190,7 @@ def draw_dipole(axes, file, omega):
     axes.set_ylim(bottom=floor)
     axes.set_xlabel("harmonic of the first pulse's carrier")
     axes.set_ylabel(r"$\omega^4 |\tilde d(\omega)|^2$")
-    axes.set_title("spectrum of the dipole moment", loc="left", fontsize=10, color="#222222")
+    axes.set_title("spectrum of the dipole moment", loc="left", fontsize=10)
 
 
 def draw_norm(axes, file, t):
@@ -185,7 +221,7 @@ def title_of(file, values):
     parts = [f"{values.get('potential.kind', '')} potential"]
     if kind == "soft-core":
         parts = [f"soft-core Coulomb, Z = {float(values['potential.charge']):g}, a = "
-                 f"{float(values['potential.softening']):g}, R = {float(values['nuclei.separation']):g}"]
+                 f"{float(values['potential.softening']):g}, separation {float(values['nuclei.separation']):g} bohr"]
         parts.append(f"nuclei: {values['nuclei.motion']}")
     elif kind == "harmonic":
         parts.append(f"$\\omega$ = {float(values['potential.omega']):g}")
@@ -197,53 +233,76 @@ def title_of(file, values):
     return r"$|\psi(x, t)|^2$" + "   " + ",  ".join(parts), kind == "soft-core"
 
 
+def draw_still(axes, file, title):
+    """The density at the one time that there is."""
+    x, density = file["grid/x"][:], first_of(file, "density")
+    axes.fill_between(x, density[0], color=COLOURS[0], alpha=0.25)
+    axes.plot(x, density[0], color=COLOURS[0])
+    axes.set_xlim(*window(x, density, None))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("x  (bohr)")
+    axes.set_ylabel(r"$|\psi|^2$  (1/bohr)")
+    axes.set_title(f"{title},  t = {file['frames/t'][0]:g}", loc="left", fontsize=12)
+
+
+def panels_over_time(file, deck):
+    """What is drawn over time below the density, and its height."""
+    panels = []
+    if "observables/field" in file and np.any(file["observables/field"][:]):
+        panels.append((draw_field, 1.0))
+    if deck["output.states"] != "0":
+        panels.append((draw_populations, 1.5))
+    panels.append((draw_energy, 1.5))
+    position_changes, nodes_change = moves(file)
+    if position_changes:
+        panels.append((draw_position, 1.2))
+    elif nodes_change:
+        panels.append((draw_nodes, 1.0))
+    absorbs = "observables/absorbed" in file
+    if absorbs or "observables/ionisation" in file:
+        panels.append((draw_lost, 1.2))
+    if not absorbs:
+        panels.append((draw_norm, 1.0))
+    return panels
+
+
+def draw_run(file, deck, title, nuclei):
+    t = file["time/t"][:]
+    over_time = panels_over_time(file, deck)
+    spectra = []
+    if "spectrum/autocorrelation" in file:
+        spectra.append(draw_spectrum)
+    if "spectrum/dipole" in file:
+        spectra.append(lambda axes, data: draw_dipole(axes, data, float(deck["pulse.omega"])))
+    heights = [3.2, *(height for _, height in over_time), *(1.2 for _ in spectra)]
+    figure, panels = figure_of(len(heights), 1, 10.5, 1.6 + 1.3 * sum(heights) + 0.4 * len(spectra),
+                               gridspec_kw={"height_ratios": heights})
+    panels = panels[:, 0]
+    timed = panels[:1 + len(over_time)]
+    for panel in timed[1:]:
+        panel.sharex(timed[0])
+    draw_density(timed[0], file, t, nuclei, title)
+    for panel, (draw, _) in zip(timed[1:], over_time):
+        draw(panel, file, t)
+    for panel in timed[:-1]:
+        panel.tick_params(labelbottom=False)
+    timed[-1].set_xlabel("t  (atomic units of time)")
+    timed[0].set_xlim(t[0], t[-1])
+    for panel, draw in zip(panels[len(timed):], spectra):
+        draw(panel, file)
+    figure.align_ylabels(panels)
+    return figure
+
+
 def main(source, target):
     with h5py.File(source, "r") as file:
-        t = file["time/t"][:]
         deck = deck_of(file)
         title, has_nuclei = title_of(file, deck)
-        nuclei = file["nuclei/position"][:] if has_nuclei else None
-        # What is drawn over time below the density, and its height.
-        over_time = []
-        if "observables/field" in file:
-            over_time.append((draw_field, 1.0))
-        if deck["output.states"] != "0":
-            over_time.append((draw_populations, 1.5))
-        over_time += [(draw_energy, 1.5), (draw_position, 1.2)]
-        absorbs = "observables/absorbed" in file
-        if absorbs or "observables/ionisation" in file:
-            over_time.append((draw_lost, 1.2))
-        if not absorbs:
-            over_time.append((draw_norm, 1.0))
-        spectra = []
-        if "spectrum/autocorrelation" in file:
-            spectra.append(draw_spectrum)
-        if "spectrum/dipole" in file:
-            spectra.append(lambda axes, data: draw_dipole(axes, data, float(deck["pulse.omega"])))
-        heights = [3.2] + [height for _, height in over_time]
-        # In inches, from the top; a spectrum has an axis and a title of its own.
-        below = 2.3 * len(spectra)
-        above = 2.6 + 1.25 * sum(heights)
-        figure = plt.figure(figsize=(10.5, above + below))
-        whole = above + below
-        grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.14, left=0.1, right=0.8,
-                                   top=1 - 0.038 * above / whole, bottom=(below + 0.05 * above) / whole)
-        panels = [figure.add_subplot(grid[0])]
-        panels += [figure.add_subplot(grid[k], sharex=panels[0]) for k in range(1, len(heights))]
-        for panel in panels[:-1]:
-            panel.tick_params(labelbottom=False)
-        panels[-1].set_xlabel("t  (atomic units of time)")
-        image = draw_density(panels[0], file, t, nuclei, title)
-        place = panels[0].get_position()
-        bar = figure.add_axes([place.x1 + 0.015, place.y0, 0.015, place.height])
-        bar.grid(False)
-        figure.colorbar(image, cax=bar, label=r"$|\psi|^2$  (1/bohr)")
-        for panel, (draw, _) in zip(panels[1:], over_time):
-            draw(panel, file, t)
-        panels[0].set_xlim(t[0], t[-1] if len(t) > 1 else t[0] + 1)
-        figure.align_ylabels(panels)
-        for k, draw in enumerate(spectra):
-            draw(figure.add_axes([0.1, (below - 2.3 * k - 1.85) / whole, 0.7, 1.45 / whole]), file)
+        if len(file["time/t"]) > 1:
+            figure = draw_run(file, deck, title, file["nuclei/position"][:] if has_nuclei else None)
+        else:
+            figure, ((axes,),) = figure_of(1, 1, 8.4, 4.6)
+            draw_still(axes, file, title)
         sign(figure, file.attrs["heddle_version"], file.attrs["git_hash"])
     save(figure, target)
 

@@ -4,41 +4,39 @@ Strong and weak scaling: the rate of all ranks beside the straight line of the f
 the transfers that is hidden. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
-from common import COLOURS, draw_command, plt, read_tables, save, sign
+from common import draw_command, figure_of, legend_below, look, pale, read_tables, save, sign
+from curves import Curve, draw_panel, handle_of
 
 
 def main(source, target):
     about, (rows,) = read_tables(source)
     if not rows:
         raise ValueError("has no rows")
-    figure, (rate, share) = plt.subplots(1, 2, figsize=(12, 5.2))
-    figure.subplots_adjust(left=0.07, right=0.985, top=0.86, bottom=0.14, wspace=0.2)
-    every = sorted({int(row["ranks"]) for row in rows})
-    for colour, marker, scaling in zip(COLOURS, "os", ("strong", "weak")):
+    rates, straight, shares = [], [], []
+    for place, scaling in enumerate(("strong", "weak")):
         mine = [row for row in rows if row["scaling"] == scaling]
         if not mine:
             continue
+        style = look(place)
         ranks = [int(row["ranks"]) for row in mine]
-        gflops = [float(row["gflops"]) for row in mine]
+        tflops = [float(row["gflops"]) / 1e3 for row in mine]
         extent = f"{mine[0]['rows']} x {mine[0]['columns']}"
         name = f"strong: C of {extent}" if scaling == "strong" else f"weak: from {extent}, as much a rank"
-        rate.plot(ranks, [value / 1e3 for value in gflops], color=colour, marker=marker, label=name)
-        rate.plot(ranks, [gflops[0] / 1e3 * count / ranks[0] for count in ranks], ":", color=colour, linewidth=1)
-        share.plot(ranks, [100 * float(row["efficiency"]) for row in mine], color=colour, marker=marker,
-                   label=f"{scaling}: efficiency")
-        share.plot(ranks, [100 * float(row["hidden_share"]) for row in mine], "--", color=colour, linewidth=1,
-                   label=f"{scaling}: hidden share of transfers")
-    for axes in (rate, share):
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(every, [str(count) for count in every])
-        axes.minorticks_off()
-        axes.set_xlabel("ranks")
-    rate.set_yscale("log")
-    rate.set_ylabel("TFLOP/s of all ranks (dotted: as many times the first)")
-    share.set_ylabel("%")
-    share.set_ylim(0, 105)
-    rate.legend(loc="upper left")
-    share.legend(loc="lower left")
+        rates.append(Curve(name, ranks, tflops, style))
+        straight.append(Curve("pale: as many times the first", ranks, [tflops[0] * count / ranks[0] for count in ranks],
+                              pale(style)))
+        shares += [Curve(f"{scaling}: efficiency", ranks, [100 * float(row["efficiency"]) for row in mine], style),
+                   Curve(f"{scaling}: hidden share of transfers", ranks,
+                         [100 * float(row["hidden_share"]) for row in mine],
+                         pale(style) | {"linestyle": "--", "linewidth": 1.5})]
+    several = len({row["ranks"] for row in rows}) > 1
+    figure, ((rate, share),) = figure_of(1, 2, 12.4, 5.0)
+    draw_panel(rate, "rate", rates + (straight if several else []), "ranks", "TFLOP/s of all ranks", "log2", "log",
+               named=False)
+    draw_panel(share, "efficiency and hidden transfers", shares, "ranks", "%", "log2", named=False)
+    (share.set_ylim if several else share.set_xlim)(0, 105 if several else 120)
+    shown = rates + (straight[:1] if several else []) + shares[1:2] + shares[3:4]
+    legend_below(figure, [handle_of(curve.style) for curve in shown], [curve.name for curve in shown])
     figure.suptitle(f"Predicted products, {about['scalar']}, {about['arithmetic']}, rates {about['rates']}", fontsize=12)
     sign(figure, about["version"], about["git"])
     save(figure, target)

@@ -4,13 +4,13 @@ For each operation, the time over that of plain arithmetic by size, a curve for 
 file can't be plotted, 3 a module is missing.
 """
 
-from common import draw_command, plt, read_tables, save, sign
+from common import LINES, draw_command, figure_of, legend_below, plt, read_tables, save, sign, to_hex
+from curves import Curve, draw_panel, grid_of, handle_of
 
 MARKERS = "osD^vP*Xh<>"
 # Expansions from light to dark.
 COLOURS = {"auto": "#d1495b", "accumulator": "#3b3b3b", "twice": "#e0a030", "reproblas": "#2a6f97", "mkl": "#8c6d46"} | {
-    f"expansion-{k}": plt.get_cmap("viridis")(1.0 - (k - 1) / 7.5) for k in range(2, 9)}
-LINES = ("-", "--", ":", "-.")
+    f"expansion-{k}": to_hex(plt.get_cmap("viridis")(1.0 - (k - 1) / 7.5)) for k in range(2, 9)}
 
 
 def curves(rows):
@@ -32,41 +32,32 @@ def main(source, target):
     if not shown:
         raise ValueError("has no times over plain ones")
     data = list(dict.fromkeys((row["device"], row["scalar"], row["range"]) for row in rows))
-    columns = min(len(shown), 4)
-    lines = (len(shown) + columns - 1) // columns
-    figure, all_axes = plt.subplots(lines, columns, figsize=(1.2 + 3.7 * columns, 1.6 + 3.1 * lines), squeeze=False)
-    legend = {}
+    # The colour and the mark are the algorithm's; the line, and from the fifth on its width, those of the data.
+    styles = {datum: {"linestyle": LINES[k % len(LINES)], "linewidth": 1.5 + 0.9 * (k // len(LINES))}
+              for k, datum in enumerate(data)}
+    lines, columns = grid_of(len(shown), 3)
+    figure, all_axes = figure_of(lines, columns, 5.0 * columns, 0.9 + 3.2 * lines)
+    algorithms = []
     for axes, name in zip(all_axes.flat, shown):
-        for (device, scalar, spread, algorithm), points in curves(
-                [row for row in rows if row["operation"] == name]).items():
-            number = list(COLOURS).index(algorithm)
-            label = algorithm
-            if len(data) > 1:
-                label += f", {scalar}" + (f", {spread} powers of two" if spread != "0" else "") + f", {device}"
-            curve, = axes.plot(*zip(*points), LINES[data.index((device, scalar, spread)) % len(LINES)],
-                               color=COLOURS[algorithm], marker=MARKERS[number % len(MARKERS)],
-                               markersize=4.5)
-            legend.setdefault(label, curve)
-        axes.axhline(1, color="#999999", linewidth=0.8, zorder=0.5)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_title(name, fontsize=10.5)
-        axes.set_xlabel("n")
-        sizes = sorted({int(row["size"]) for row in rows if row["operation"] == name})
-        axes.set_xticks(sizes, [f"{n:,}".replace(",", " ") for n in sizes], rotation=30, fontsize=8)
-        axes.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5), numticks=12))
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.minorticks_off()
-    for axes in all_axes[:, 0]:
-        axes.set_ylabel("time over plain")
-    for axes in list(all_axes.flat)[len(shown):]:
-        axes.axis("off")
-    height = figure.get_figheight()
-    rows_of_legend = (len(legend) + 3) // 4
-    figure.suptitle("Exact operations beside plain arithmetic"
-                    + (f", {data[0][1]}, {data[0][0]}" if len(data) == 1 else ""), fontsize=12)
-    figure.tight_layout(rect=(0, (0.35 + 0.22 * rows_of_legend) / height, 1, 1))
-    figure.legend(legend.values(), legend.keys(), loc="lower center", ncol=4, bbox_to_anchor=(0.5, 0.12 / height))
+        found = []
+        for (*datum, algorithm), points in curves([row for row in rows if row["operation"] == name]).items():
+            algorithms.append(algorithm)
+            place = list(COLOURS).index(algorithm)
+            style = {"color": COLOURS[algorithm], "marker": MARKERS[place % len(MARKERS)], "markersize": 4.5}
+            found.append(Curve(algorithm, *zip(*points), style | styles[tuple(datum)]))
+        draw_panel(axes, name, found, "n", "time over plain", "log", "log", 1, len(data) == 1)
+    for axes in all_axes.flat[len(shown):]:
+        axes.remove()
+    title = "Exact operations beside plain arithmetic"
+    if len(data) == 1:
+        title += f", {data[0][1]}, {data[0][0]}"
+    else:  # Too many names for the ends of curves.
+        used = [algorithm for algorithm in COLOURS if algorithm in algorithms]
+        handles = [handle_of({"color": COLOURS[algorithm], "linewidth": 4}) for algorithm in used]
+        handles += [handle_of({"color": "#555555"} | style) for style in styles.values()]
+        legend_below(figure, handles, used + [f"{scalar}, {device}" + (f", {spread} powers of two" if spread != "0" else "")
+                                              for device, scalar, spread in data])
+    figure.suptitle(title, fontsize=12)
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

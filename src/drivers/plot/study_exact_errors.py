@@ -6,14 +6,16 @@ the file can't be plotted, 3 a module is missing.
 
 import math
 
-from common import draw_command, plt, read_tables, save, sign
+from common import draw_command, figure_of, legend_below, pale, plt, read_tables, save, sign, to_hex
+from curves import grid_of, handle_of, label_ends
 
 # Colours of sums, marks of refinements.
 COLOURS = {"auto": "#2a6f97", "accumulator": "#3b3b3b", "twice": "#e0a030", "plain": "#b5394a"} | {
-    f"expansion-{k}": plt.get_cmap("viridis")(1.0 - (k - 1) / 7.5) for k in range(2, 9)}
+    f"expansion-{k}": to_hex(plt.get_cmap("viridis")(1.0 - (k - 1) / 7.5)) for k in range(2, 9)}
 REFINED = ("#2a6f97", "#3d9a5f", "#7b5ea7", "#8c6d46", "#6b7280")
 MARKS = "o^sDv"
 BLOCK_MARKS = "x+1234"
+SIZES = 12.0, 4.0  # Of marks, from the first to the last: those that lie on each other are all seen.
 TITLES = {
     "dot": ("inner product", "relative error"),
     "gemv": ("matrix and vector", "largest error over largest element"),
@@ -67,42 +69,43 @@ def main(source, target):
         raise ValueError("has no rows")
     shown = list(dict.fromkeys(row["operation"] for row in rows))
     devices = list(dict.fromkeys(row["device"] for row in rows))
-    columns = min(len(shown), 2)
-    lines = (len(shown) + columns - 1) // columns
-    figure, all_axes = plt.subplots(lines, columns, figsize=(1.0 + 5.6 * columns, 1.0 + 4.0 * lines), squeeze=False)
+    ways = list(dict.fromkeys((row["device"], row["algorithm"], int(row["refinements"]), int(row["block_refinements"]))
+                              for row in rows))
+    styles, names = {}, {}
+    for place, (device, *way) in enumerate(ways):
+        label, colour, mark = look_of(*way)
+        size = SIZES[0] + (SIZES[1] - SIZES[0]) * place / max(len(ways) - 1, 1)
+        styles[device, *way] = pale({"color": colour}, 0.6 * devices.index(device) / len(devices)) | {
+            "marker": mark, "markersize": size, "linestyle": "none", "fillstyle": "none"}
+        names[device, *way] = label + (f", {device}" if len(devices) > 1 else "")
+    lines, columns = grid_of(len(shown), 2)
+    figure, all_axes = figure_of(lines, columns, 1.0 + 5.6 * columns, 1.3 + 3.6 * lines)
     for axes, name in zip(all_axes.flat, shown):
         points = {}
         scale = Scale([float(row["condition"]) for row in rows if row["operation"] == name])
         for row in rows:
             if row["operation"] == name:
-                way = (row["algorithm"], int(row["refinements"]), int(row["block_refinements"]))
-                points.setdefault((row["device"], *way), []).append(
-                    (scale(float(row["condition"])), max(float(row["error"]), LEAST)))
-        for (device, *way), found in points.items():
-            label, colour, mark = look_of(*way)
-            if len(devices) > 1:
-                label += f", {device}"
-            size = 4.5 + 2.5 * devices.index(device)
-            axes.plot(*zip(*sorted(found)), mark, color=colour, markersize=size, fillstyle="none", label=label)
+                way = (row["device"], row["algorithm"], int(row["refinements"]), int(row["block_refinements"]))
+                points.setdefault(way, []).append((scale(float(row["condition"])), max(float(row["error"]), LEAST)))
+        for way, found in points.items():
+            axes.plot(*zip(*sorted(found)), **styles[way])
         axes.axhline(UNIT_ROUNDOFF, color="#999999", linewidth=0.8, linestyle="--", zorder=0.5)
-        axes.annotate("unit roundoff", (0.99, UNIT_ROUNDOFF), xycoords=("axes fraction", "data"), ha="right", va="bottom",
-                      fontsize=8, color="#777777")
         axes.set_yscale("log")
         axes.set_xticks(list(scale.ticks.values()), [f"$10^{{{power}}}$" for power in scale.ticks])
         for place in set(scale.far.values()):
             axes.axvspan(place - 1, place + 1, color="#f3f3f3", zorder=0)
-        axes.set_ylim(LEAST / 3, 5)
+        axes.set_ylim(LEAST / 3, 50)
+        label_ends(axes, [(axes.get_xlim()[1], UNIT_ROUNDOFF, "unit\nroundoff", "#777777")], 0.02)
         title, label = TITLES[name]
         sizes = sorted({int(row["size"]) for row in rows if row["operation"] == name})
-        axes.set_title(f"{title}, n = {', '.join(str(n) for n in sizes)}", fontsize=10.5)
+        axes.set_title(f"{title}, n = {', '.join(str(n) for n in sizes)}")
         axes.set_xlabel("condition")
         axes.set_ylabel(label)
-        axes.legend(loc="best", fontsize=8, frameon=True, framealpha=0.85, edgecolor="#cccccc")
-    for axes in list(all_axes.flat)[len(shown):]:
-        axes.axis("off")
+    for axes in all_axes.flat[len(shown):]:
+        axes.remove()
+    legend_below(figure, [handle_of(styles[way]) for way in ways], names.values())
     figure.suptitle("Errors against the condition, double" + (f", {devices[0]}" if len(devices) == 1 else ""),
                     fontsize=12)
-    figure.tight_layout(rect=(0, 0.015, 1, 1))
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

@@ -9,6 +9,7 @@ hash functions. Exit status: 0 done, 1 the file can't be plotted, 3 a module is 
 import statistics
 
 from common import COLOURS, draw_command, plt, read_tables, save, sign
+from curves import Curve, draw_panel, write_bars
 
 # The colour is the hash function's, the line the algorithm's.
 HASH_COLOURS = {"xor": COLOURS[3], "fnv1a": COLOURS[0], "morton": COLOURS[2], "mixer": COLOURS[4]}
@@ -35,7 +36,8 @@ def style_of(method):
     algorithm, function, sort = method
     line = (0, (4, 1.2, 1, 1.2)) if sort == "merge" else LINES.get(algorithm, "-")
     return {"color": HASH_COLOURS.get(function) or ALGORITHM_COLOURS.get(algorithm, "#777777"),
-            "linestyle": line, "linewidth": 2.2 if algorithm == "partition" else 1.4}
+            "linestyle": line, "linewidth": 2.2 if algorithm == "partition" else 1.4,
+            "marker": MARKERS.get(algorithm, "o"), "markersize": 3.5}
 
 
 def phases_of(row):
@@ -51,57 +53,22 @@ def means_of(rows, column):
             [statistics.fmean(float(row[column]) for row in rows if int(row["cells"]) == size) for size in sizes])
 
 
-def spread(wanted, least, low, high):
-    """Places at least `least` apart, in the order of those wanted and as near them as can be, from low to high."""
-    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
-    least = min(least, (high - low) / max(len(wanted) - 1, 1))
-    # Runs of neighbours that touch are centred on what they want.
-    runs = []
-    for rank, k in enumerate(order):
-        runs.append([wanted[k] - rank * least])
-        while len(runs) > 1 and statistics.fmean(runs[-2]) > statistics.fmean(runs[-1]):
-            last = runs.pop()
-            runs[-1] += last
-    starts = [statistics.fmean(run) for run in runs for _ in run]
-    last = high - (len(wanted) - 1) * least
-    return [place for _, place in sorted((k, min(max(start, low), last) + rank * least)
-                                         for rank, (k, start) in enumerate(zip(order, starts)))]
-
-
-def label_ends(axes, ends):
-    """Names right of the axes, each led to from the end of its line: (x, y, name, colour)."""
-    if not ends:
-        return
-    axes.figure.canvas.draw()  # Settles the limits.
-    to_axes = axes.transData + axes.transAxes.inverted()
-    ends = [(*to_axes.transform((x, y)), name, colour) for x, y, name, colour in ends]
-    places = spread([y for _, y, _, _ in ends], 0.052, 0.01, 0.99)
-    for (x, y, name, colour), place in zip(ends, places):
-        axes.annotate(name, xy=(x, y), xytext=(1.045, place), xycoords="axes fraction", textcoords="axes fraction",
-                      fontsize=8.5, color=colour, va="center", annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.6, "shrinkA": 1,
-                                  "shrinkB": 2, "relpos": (0, 0.5)})
-
-
 def draw_times(axes, rows, title, highest):
-    ends = []
+    curves = []
     for method in dict.fromkeys(map(method_of, rows)):
         own = [row for row in rows if method_of(row) == method]
-        style = style_of(method)
-        axes.scatter([int(row["cells"]) / 1e6 for row in own], [float(row["seconds"]) for row in own], s=9,
-                     color=style["color"], alpha=0.45, linewidths=0, marker=MARKERS.get(method[0], "o"), zorder=2)
-        sizes, means = means_of(own, "seconds")
-        axes.plot(sizes, means, **style, zorder=3)
-        ends.append((sizes[-1], means[-1], name_of(method), style["color"]))
-    axes.set_title(title, fontsize=10.5)
-    axes.set_xlabel("millions of cells")
-    axes.set_ylabel("seconds")
-    axes.set_xlim(left=0)
-    axes.set_ylim(0, highest)
-    label_ends(axes, ends)
+        curves.append(Curve(name_of(method), *means_of(own, "seconds"), style_of(method) | {"markersize": 0}))
+    draw_panel(axes, title, curves, "millions of cells", "seconds", "linear")
+    if len({row["cells"] for row in rows}) > 1:
+        for method in dict.fromkeys(map(method_of, rows)):  # A dot a trial.
+            own = [row for row in rows if method_of(row) == method]
+            axes.scatter([int(row["cells"]) / 1e6 for row in own], [float(row["seconds"]) for row in own], s=9, alpha=0.45,
+                         color=style_of(method)["color"], linewidths=0, marker=MARKERS.get(method[0], "o"), zorder=2)
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, highest)
 
 
-def draw_bars(axes, rows, title):
+def draw_bars(axes, rows, title, inches):
     """The phases of each method at the largest size that all ran at: a bar a numbering, means of the trials."""
     methods = list(dict.fromkeys(map(method_of, rows)))
     size = min(max(int(row["cells"]) for row in rows if method_of(row) == method) for method in methods)
@@ -126,21 +93,18 @@ def draw_bars(axes, rows, title):
             if misses:
                 text += f", {statistics.fmean(misses):.3g} misses a face"
             ends[y] = (left, text)
-    longest = max(end for end, _ in ends.values())
-    for y, (end, text) in ends.items():
-        axes.text(end + 0.006 * longest, y, text, va="center", fontsize=7.5, color="#333333")
+    write_bars(axes, [(end, y, text) for y, (end, text) in ends.items()], 7.5)
     axes.set_yticks(range(len(methods)), [name_of(method) for method in methods])
     axes.invert_yaxis()
     axes.set_axisbelow(True)
     axes.grid(axis="y", visible=False)
-    axes.set_xlim(0, 1.16 * longest)
     axes.set_xlabel("seconds")
     axes.set_title(f"{title}: {size / 1e6:.4g} million cells" + (f", {shown[0]}" if len(shown) == 1 else ""),
                    fontsize=10.5)
     used = [name for name in PHASE_COLOURS if any(phases_of(row).get(name, 0.0) > 0 for row in rows)]
     handles = [plt.Rectangle((0, 0), 1, 1, color=PHASE_COLOURS[name]) for name in used]
-    axes.legend(handles, used, loc="upper center", ncol=min(len(used), 11), bbox_to_anchor=(0.5, -0.42 / axes.figure.get_figheight() / axes.get_position().height),
-                fontsize=8.5, handlelength=1.2, columnspacing=1.2)
+    axes.legend(handles, used, loc="upper center", ncol=-(-len(used) // 2), bbox_to_anchor=(0.5, -0.45 / inches),
+                fontsize=8.5, handlelength=1.2, columnspacing=1.2, borderaxespad=0)
 
 
 def draw_threads(axes, rows, title):
@@ -148,80 +112,33 @@ def draw_threads(axes, rows, title):
     size = min(max(int(row["cells"]) for row in rows if method_of(row) == method) for method in methods)
     numbering = next(name for name in NUMBERINGS if any(row["numbering"] == name for row in rows))
     rows = [row for row in rows if int(row["cells"]) == size and row["numbering"] == numbering]
-    threads = sorted({int(row["threads"]) for row in rows})
-    ends = []
+    curves = []
     for method in methods:
         own = [row for row in rows if method_of(row) == method]
-        there = [count for count in threads if any(int(row["threads"]) == count for row in own)]
-        means = [statistics.fmean(float(row["seconds"]) for row in own if int(row["threads"]) == count) for count in there]
-        style = style_of(method)
-        axes.plot(there, means, marker=MARKERS.get(method[0], "o"), markersize=4, **style)
-        ends.append((there[-1], means[-1], name_of(method), style["color"]))
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(threads, threads)
-    axes.minorticks_off()
-    axes.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5), numticks=12))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_title(f"{title}, {numbering} numbering", fontsize=10.5)
-    axes.set_xlabel("threads")
-    axes.set_ylabel("seconds")
-    label_ends(axes, ends)
+        threads = sorted({int(row["threads"]) for row in own})
+        means = [statistics.fmean(float(row["seconds"]) for row in own if int(row["threads"]) == count) for count in threads]
+        curves.append(Curve(name_of(method), threads, means, style_of(method)))
+    draw_panel(axes, f"{title}, {numbering} numbering", curves, "threads", "seconds", "log2", "log")
 
 
 def draw_collisions(axes, rows, algorithm, title):
-    ends = []
+    curves = []
     # The sort does not matter.
     methods = {method[:2]: method for method in map(method_of, reversed(rows)) if method[0] == algorithm}
     for method in methods.values():
         for numbering in NUMBERINGS:
             own = [row for row in rows if method_of(row) == method and row["numbering"] == numbering]
-            sizes, means = means_of(own, "collisions")
-            points = [(size, mean) for size, mean in zip(sizes, means) if mean > 0]
-            if not points:
-                continue
-            style = {**style_of(method), "linestyle": "-" if numbering == "regular" else (0, (2, 1.5))}
-            axes.plot(*zip(*points), marker="o" if numbering == "regular" else "x", markersize=4, **style)
-            ends.append((*points[-1], f"{method[1]}, {numbering}", style["color"]))
-    axes.set_yscale("log")
-    axes.set_xlim(left=0)
-    axes.set_title(title, fontsize=10.5)
-    axes.set_xlabel("millions of cells")
-    axes.set_ylabel("collisions")
-    label_ends(axes, ends)
-
-
-def legend_of(figure, rows):
-    algorithms = [name for name in LINES if any(row["algorithm"] == name for row in rows)]
-    handles = [plt.Line2D([], [], color=ALGORITHM_COLOURS.get(name, "#555555"), linestyle=LINES[name], marker=MARKERS[name],
-                          markersize=4, linewidth=2.2 if name == "partition" else 1.4) for name in algorithms]
-    names = list(algorithms)
-    if any(row["sort"] == "merge" for row in rows):
-        handles.append(plt.Line2D([], [], color="#555555", linestyle=style_of(("sort", "", "merge"))["linestyle"]))
-        names.append("by merging")
-    for function in HASH_COLOURS:
-        if any(row["hash"] == function for row in rows):
-            handles.append(plt.Line2D([], [], color=HASH_COLOURS[function], linewidth=4))
-            names.append(function)
-    figure.legend(handles, names, loc="lower center", ncol=len(names), bbox_to_anchor=(0.5, 0.012))
+            points = [(size, mean) for size, mean in zip(*means_of(own, "collisions")) if mean > 0]
+            if points:
+                regular = numbering == "regular"
+                style = style_of(method) | {"linestyle": "-" if regular else (0, (2, 1.5)), "marker": "o" if regular else "x"}
+                curves.append(Curve(f"{method[1]}, {numbering}", *zip(*points), style))
+    draw_panel(axes, title, curves, "millions of cells", "collisions", "linear", "log")
 
 
 def of_most_threads(rows):
     most = max(int(row["threads"] or 0) for row in rows)
     return [row for row in rows if int(row["threads"] or 0) == most]
-
-
-def panels_of(figure, heights, margins):
-    """Lines of two axes each, by their heights in inches."""
-    above, below, between = margins
-    height = figure.get_figheight()
-    top = height - above
-    lines = []
-    for inches in heights:
-        lines.append([figure.add_axes([left, (top - inches) / height, 0.325, inches / height]) for left in (0.055, 0.55)])
-        top -= inches + between
-    assert abs(top + between - below) < 1e-6
-    return lines
 
 
 def main(source, target):
@@ -230,49 +147,39 @@ def main(source, target):
         raise ValueError("has no rows")
     devices = list(dict.fromkeys((row["device"], row["backend"]) for row in rows))
     by_device = [[row for row in rows if (row["device"], row["backend"]) == device] for device in devices]
-    heights = []
-    for own in by_device:
-        heights += [3.1, 1.0 + 0.36 * len(set(map(method_of, own)))]
-    # The function's own do not depend on the device; those of Hash-Fight hardly do.
     first = of_most_threads(by_device[0])
+    # The function's own do not depend on the device; those of Hash-Fight hardly do.
     collide = [name for name in ("sort", "hash-fight")
                if any(row["algorithm"] == name and float(row["collisions"]) > 0 for row in first)]
+    heights = []
+    for own in by_device:
+        methods = len(set(map(method_of, own)))
+        heights += [max(3.1, 0.19 * methods), 1.0 + 0.36 * methods]
     if collide:
         heights.append(3.1)
-    margins = above, below, between = 0.95, 1.1, 1.15
-    height = above + below + sum(heights) + between * (len(heights) - 1)
-    figure = plt.figure(figsize=(14.2, height))
-    lines = panels_of(figure, heights, margins)
+    figure = plt.figure(figsize=(14.2, 0.6 + sum(heights) + 0.8 * len(heights) + 0.3 * len(devices)), layout="constrained")
+    grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
     for number, ((device, backend), own) in enumerate(zip(devices, by_device)):
         most = of_most_threads(own)
-        times, bars = lines[2 * number:2 * number + 2]
+        line = 2 * number
+        numberings = [name for name in NUMBERINGS if any(row["numbering"] == name for row in most)]
         highest = 1.04 * max(float(row["seconds"]) for row in most)
-        for axes, numbering in zip(times, NUMBERINGS):
-            there = [row for row in most if row["numbering"] == numbering]
-            draw_times(axes, there, f"run time, {numbering} numbering: {device} ({backend})", highest)
-        place = bars[0].get_position()
+        for place, numbering in enumerate(numberings):
+            draw_times(figure.add_subplot(grid[line, place]), [row for row in most if row["numbering"] == numbering],
+                       f"run time, {numbering} numbering: {device} ({backend})", highest)
         swept = len({row["threads"] for row in own}) > 1
-        left = 0.135
-        bars[0].set_position([left, place.y0, (0.5 if swept else 0.965) - left, place.height])
-        draw_bars(bars[0], most, f"phases, {device}")
+        draw_bars(figure.add_subplot(grid[line + 1, 0] if swept else grid[line + 1, :]), most, f"phases, {device}",
+                  heights[line + 1])
         if swept:
-            bars[1].set_position([0.565, place.y0, 0.31, place.height])
-            draw_threads(bars[1], own, f"by threads: {device}")
-        else:
-            bars[1].remove()
-    if collide:
-        for axes, algorithm, title in zip(lines[-1], ("sort", "hash-fight"),
-                                          ("collisions of sort: keys beside another one of the same hash",
-                                           "collisions of hash-fight: keys that fight again, over all iterations")):
-            if algorithm in collide:
-                draw_collisions(axes, first, algorithm, title)
-            else:
-                axes.remove()
+            draw_threads(figure.add_subplot(grid[line + 1, 1]), own, f"by threads: {device}")
+    titles = {"sort": "collisions of sort: keys beside another one of the same hash",
+              "hash-fight": "collisions of hash-fight: keys that fight again, over all iterations"}
+    for place, algorithm in enumerate(collide):
+        draw_collisions(figure.add_subplot(grid[-1, place]), first, algorithm, titles[algorithm])
     trials = 1 + max(int(row["trial"]) for row in rows)
     per_cube = int(rows[0]["cells"]) // int(rows[0]["cubes"]) ** 3
     figure.suptitle(f"External faces of cubes cut into tetrahedra, {per_cube} a cube: a dot a trial of {trials}, lines "
-                    "through the means", fontsize=11.5, y=1 - 0.28 / height)
-    legend_of(figure, rows)
+                    "through the means", fontsize=11.5)
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

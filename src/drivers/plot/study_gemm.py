@@ -6,9 +6,9 @@ predicted, and the lower bounds of Y. R. Choi and V. Stegailov (2022), equations
 bound, it is written beside the curves. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
-from common import COLOURS, draw_command, plt, read_tables, save, sign
+from common import draw_command, figure_of, later, legend_below, look, pale, read_tables, save, sign
+from curves import Curve, draw_panel, grid_of, handle_of, part_equal, set_sizes
 
-MARKERS = "osD^vP*X"
 KEY = ("device", "ranks", "method", "scalar", "math", "placement")
 
 
@@ -26,50 +26,35 @@ class Series:
         self.scalar = scalar + ("" if math == "auto" else f" ({math})")
         self.name = (f"{placement if self.ours else self.method}, {self.scalar}, {plural(self.ranks)} of {device}")
         self.rows = sorted(rows, key=lambda row: (int(row["size"]), int(row["tile"])))
-        self.style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)],
-                      "markersize": 4.5, "linestyle": "-" if self.ours else "--"}
+        self.style = look(number)
 
-    def by_size(self, column, factor=1.0):
+    def curve(self, column, factor=1.0):
+        """Of the tiles that were chosen, by size."""
         found = [(int(row["size"]), factor * float(row[column])) for row in self.rows
                  if row["chosen"] == "1" and row[column]]
-        return list(zip(*found)) if found else ([], [])
+        return Curve(self.name, [size for size, _ in found], [value for _, value in found], self.style)
 
     def of_largest(self):
         largest = max(int(row["size"]) for row in self.rows)
         return largest, [row for row in self.rows if int(row["size"]) == largest]
 
 
-def prepare(axes, title, unit, ticks, along):
-    axes.set_title(title, fontsize=10.5)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ticks, [str(n) for n in ticks], rotation=45, fontsize=8)
-    axes.minorticks_off()
-    axes.set_xlabel(along)
-    axes.set_ylabel(unit)
-    # Room above for markers.
-    axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
-
-
 def draw_tiles(axes, all_series):
     ticks = set()
     bounds = {}
-    all_series = [series for series in all_series if series.ours]
-    if not all_series:
-        axes.text(0.5, 0.5, "no products of Heddle's", transform=axes.transAxes, ha="center", color="#777777")
-        return
+    lines = []
     for series in all_series:
         size, rows = series.of_largest()
         tiles = [int(row["tile"]) for row in rows]
         ticks.update(tiles)
-        axes.plot(tiles, [float(row["gflops"]) for row in rows], **series.style)
+        lines += axes.plot(tiles, [float(row["gflops"]) for row in rows], **series.style)
         predicted = [(int(row["tile"]), float(row["gflops"]) * float(row["seconds"]) / float(row["predicted_seconds"]))
                      for row in rows if row["predicted_seconds"]]
         if predicted:
-            axes.plot(*zip(*predicted), linestyle=(0, (2, 2)), color=series.style["color"], linewidth=1.0)
-        for row in rows:
-            if row["chosen"] == "1":
-                axes.plot(int(row["tile"]), float(row["gflops"]), "o", markersize=12, fillstyle="none",
-                          color=series.style["color"])
+            axes.plot(*zip(*predicted), **pale(series.style) | {"marker": ""})
+        chosen = [(int(row["tile"]), float(row["gflops"])) for row in rows if row["chosen"] == "1"]
+        if chosen:
+            axes.scatter(*zip(*chosen), s=140, facecolors="none", edgecolors=series.style["color"])
         bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
     # Far from all tiles a bound would leave no room for the curves.
     shown = range(min(ticks) // 2, 2 * max(ticks))
@@ -91,16 +76,18 @@ def draw_tiles(axes, all_series):
         else:
             drawn.append((int(bound), label))
             axes.axvline(int(bound), color="#777777", linestyle=":" if name == "(6)" else "-.", linewidth=1.0)
-    # Labels of lines stand above the notes, which lie in the corner.
-    notes = notes[:12]
     for bound, label in drawn:
-        axes.text(bound, 0.03 + 0.042 * len(notes), f" {label}", fontsize=7.5, rotation=90, color="#555555",
-                  transform=axes.get_xaxis_transform(), va="bottom", ha="left")
-    axes.text(0.985, 0.02, "\n".join(notes), fontsize=7.5, transform=axes.transAxes, color="#555555", va="bottom",
-              ha="right", bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.5})
-    sizes = sorted({series.of_largest()[0] for series in all_series})
-    prepare(axes, f"rate by tile, n = {', '.join(map(str, sizes))} (dotted: predicted; ringed: chosen)", "GFLOP/s",
-            sorted(ticks), "tile $N_i$")
+        axes.annotate(label, (bound, 0.03), xytext=(3, 0), xycoords=axes.get_xaxis_transform(), textcoords="offset points",
+                      fontsize=7.5, rotation=90, color="#555555", va="bottom", ha="left")
+    axes.set_title(f"rate by tile, n = {', '.join(map(str, sorted({series.of_largest()[0] for series in all_series})))} "
+                   "(pale: predicted; ringed: chosen)")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
+    set_sizes(axes, sorted(ticks))
+    # What is not near the curves is said below them.
+    axes.set_xlabel("\n".join(["tile $N_i$", *notes[:6], *(["..."] if len(notes) > 6 else [])]))
+    axes.set_ylabel("GFLOP/s")
+    later(axes.figure, lambda: part_equal(axes, lines))
 
 
 def main(source, target):
@@ -110,29 +97,38 @@ def main(source, target):
     keys = list(dict.fromkeys(tuple(row[name] for name in KEY) for row in rows))
     all_series = [Series(key, [row for row in rows if tuple(row[name] for name in KEY) == key], number)
                   for number, key in enumerate(keys)]
-    sizes = sorted({int(row["size"]) for row in rows})
-    figure, ((rate, by_tile), (share, hidden)) = plt.subplots(2, 2, figsize=(12.6, 9.2))
-    legend_lines = (len(all_series) + 2) // 3
-    figure.subplots_adjust(left=0.065, right=0.985, top=0.92, bottom=0.12 + 0.022 * legend_lines, wspace=0.18,
-                           hspace=0.36)
-    for series in all_series:
-        rate.plot(*series.by_size("gflops"), label=series.name, **series.style)
-        share.plot(*series.by_size("peak_share", 100.0), **series.style)
-        share.plot(*series.by_size("nominal_share", 100.0), **{**series.style, "linestyle": ":", "markersize": 3})
-        hidden.plot(*series.by_size("hidden_share", 100.0), **series.style)
-    prepare(rate, "rate by size, the model's tile" + (" (dashed: others, best block)" if any(
-        not series.ours for series in all_series) else ""), "GFLOP/s", sizes, "size n")
-    dotted = " (dotted: nominal)" if any(row["nominal_share"] for row in rows) else ""
-    prepare(share, f"share of the ranks' measured peak{dotted}", "%", sizes, "size n")
-    share.axhline(100, color="#999999", linewidth=0.8, zorder=0.5)
-    prepare(hidden, "share of the transfers that products hide", "%", sizes, "size n")
-    hidden.set_ylim(0, 104)
-    if not any(row["hidden_share"] for row in rows):
-        hidden.text(0.5, 0.5, "nothing travelled", transform=hidden.transAxes, ha="center", va="center",
-                    color="#777777")
-    draw_tiles(by_tile, all_series)
-    figure.legend(*rate.get_legend_handles_labels(), loc="lower center", ncol=3, bbox_to_anchor=(0.5, 0.012))
-    figure.suptitle("Distributed matrix product C = A B of n × n matrices", fontsize=12, y=0.975)
+    ours = [series for series in all_series if series.ours]
+    others = len(ours) < len(all_series)
+    best = "the model's tile" + (", of others the best block" if others else "")
+    nominal = any(row["nominal_share"] for row in rows)
+
+    def draw_by_size(axes, title, column, unit, factor=1.0, level=None):
+        curves = [series.curve(column, factor) for series in all_series]
+        if column == "peak_share" and nominal:
+            curves += [series.curve("nominal_share", factor)._replace(style=pale(series.style))
+                       for series in all_series]
+        draw_panel(axes, title, curves, "size n", unit, "log2", named=False, level=level)
+        if axes.get_lines() and axes.get_xlabel() == "size n":
+            axes.set_ylim(0, 1.06 * max(axes.get_ylim()[1], level or 0))
+
+    panels = [lambda axes: draw_by_size(axes, f"rate by size, {best}", "gflops", "GFLOP/s")]
+    if len({row["tile"] for row in rows if row["method"] == "heddle"}) > 1:
+        panels.append(lambda axes: draw_tiles(axes, ours))
+    if any(row["peak_share"] for row in rows):
+        panels.append(lambda axes: draw_by_size(axes, "share of the ranks' measured peak"
+                                                + (" (pale: of the nominal one)" if nominal else ""), "peak_share", "%",
+                                                100.0, 100))
+    if any(row["hidden_share"] for row in rows):  # Where something travelled.
+        panels.append(lambda axes: draw_by_size(axes, "share of the transfers that products hide", "hidden_share", "%",
+                                                100.0))
+    lines, columns = grid_of(len(panels), 2)
+    figure, all_axes = figure_of(lines, columns, 6.4 * columns, 0.9 + 3.9 * lines + 0.12 * len(all_series))
+    for axes, draw in zip(all_axes.flat, panels):
+        draw(axes)
+    for axes in all_axes.flat[len(panels):]:
+        axes.remove()
+    legend_below(figure, [handle_of(series.style) for series in all_series], [series.name for series in all_series])
+    figure.suptitle("Distributed matrix product C = A B of n × n matrices", fontsize=12)
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

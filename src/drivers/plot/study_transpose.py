@@ -7,7 +7,8 @@ is at its best block. Exit status: 0 done, 1 the file can't be plotted, 3 a modu
 
 import sys
 
-from common import COLOURS, draw_command, plt, read_tables, save, sign
+from common import COLOURS, MARGIN, draw_command, plt, read_tables, save, sign, wrapped
+from curves import write_bars
 
 try:
     import numpy as np
@@ -57,12 +58,10 @@ def draw_speed_ups(axes, rows, variants):
                    key=lambda row: float(row["seconds"])) for name in shown]
     gains = [float(row["speed_up"]) for row in fastest]
     axes.barh(range(len(shown)), gains, color=[BAR_COLOURS[name] for name in shown], height=0.62)
-    for k, (gain, row) in enumerate(zip(gains, fastest)):
-        axes.text(gain + 0.015 * max(gains), k, f"{gain:.3g} ×,  {1e3 * float(row['seconds']):.3g} ms", va="center",
-                  fontsize=8.5)
+    write_bars(axes, [(gain, k, f"{gain:.3g} ×,  {1e3 * float(row['seconds']):.3g} ms")
+                      for k, (gain, row) in enumerate(zip(gains, fastest))], 8.5)
     axes.set_yticks(range(len(shown)), shown)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.75 * max(gains))
     axes.set_axisbelow(True)
     axes.axvline(1, color="#555555", linewidth=0.8)
     axes.grid(axis="y", visible=False)
@@ -82,34 +81,25 @@ def main(source, target):
     variants = list(dict.fromkeys(row["variant"] for row in blocks))
     heights = sorted({int(row["block_rows"]) for row in blocks})
     widths = sorted({int(row["block_columns"]) for row in blocks})
-    height = 5.2 * len(cases) + 0.9
-    width = 4.6 * len(variants) + 7.1
-    figure, panels = plt.subplots(len(cases), len(variants) + 1, figsize=(width, height), squeeze=False,
-                                  gridspec_kw={"width_ratios": [4.6] * len(variants) + [4.9]})
-    figure.subplots_adjust(left=0.8 / width, right=1 - 0.25 / width, top=1 - 1.35 / height, bottom=0.75 / height,
-                           wspace=0.06, hspace=0.42)
-    for line, case in zip(panels, cases):
+    figure = plt.figure(figsize=(4.4 * len(variants) + 5.6, 4.3 * len(cases) + 0.6), layout="constrained")
+    for part, case in zip(np.atleast_1d(figure.subfigures(len(cases), 1)), cases):
         device, processor, scalar, m, n = case
         own = [row for row in rows if (row["device"], row["processor"], row["scalar"], row["rows"], row["columns"]) == case]
         copy = rate_of(own, "copy")
-        for axes, variant in zip(line, variants):
+        line = part.subplots(1, len(variants) + 1, width_ratios=[4.4] * len(variants) + [3.6])
+        maps, last = line[:-1], line[-1]
+        for axes, variant in zip(maps, variants):
             image = draw_map(axes, own, variant, heights, widths, copy)
             if axes is not line[0]:
                 axes.set_yticklabels([])
         line[0].set_ylabel("rows of a block")
-        place = line[len(variants) - 1].get_position()
-        bar = figure.add_axes([place.x1 + 0.14 / width, place.y0, 0.16 / width, place.height])
-        bar.grid(False)
-        figure.colorbar(image, cax=bar, label="GB/s read and written (top: a copy)")
-        last = line[-1]
-        place = last.get_position()
-        last.set_position([place.x0 + 2.0 / width, place.y0, place.width - 2.0 / width, place.height])
+        part.colorbar(image, ax=maps, label="GB/s read and written (top: a copy)", pad=0.01, aspect=30).ax.grid(False)
         draw_speed_ups(last, own, variants)
         automatic = rate_of(own, "automatic")
-        figure.text(0.8 / width, line[0].get_position().y1 + 0.36 / height,
-                    f"{device}, {m} × {n} {scalar}: a copy {copy:.4g} GB/s, automatic {automatic:.4g} GB/s "
-                    f"({100 * automatic / copy:.0f} %); sequential on {processor}", fontsize=11)
-    figure.suptitle("Transpose by the shape of blocks, and speed-ups over one core", fontsize=12.5, y=1 - 0.3 / height)
+        title = (f"{device}, {m} × {n} {scalar}: a copy {copy:.4g} GB/s, automatic {automatic:.4g} GB/s "
+                 f"({100 * automatic / copy:.0f} %); sequential on {processor}")
+        part.suptitle(wrapped(title, 11, 72 * figure.get_figwidth() - 4 * MARGIN), fontsize=11)
+    figure.suptitle("Transpose by the shape of blocks, and speed-ups over one core", fontsize=12.5)
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

@@ -7,7 +7,7 @@ Exit status: 0 done, 1 the file can't be drawn, 3 a module is missing, 4 ffmpeg 
 
 import sys
 
-from common import COLOURS, draw_command, plt, sign
+from common import COLOURS, LINES, draw_command, plt, sign, wrapped
 from tdse_snapshots import draw_nodes, draw_potential
 from tdse_waves import open_run, window
 
@@ -61,7 +61,8 @@ def main(source, target, form):
             axes.plot(run.x, run.density[frame], color="#111111", label=r"$|\psi|^2$")
             if run.psi is not None:
                 axes.plot(run.x, run.psi[frame].real, color=COLOURS[0], linewidth=1.2, label=r"Re $\psi$")
-                axes.plot(run.x, run.psi[frame].imag, color=COLOURS[1], linewidth=1.2, label=r"Im $\psi$")
+                axes.plot(run.x, run.psi[frame].imag, color=COLOURS[1], linewidth=1.2, linestyle=LINES[1],
+                          label=r"Im $\psi$")
             draw_nodes(axes, run, frame)
             axes.set_xlim(*ends)
             axes.set_ylim(low, height)
@@ -70,7 +71,8 @@ def main(source, target, form):
             axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncol=4)
             axes.set_title(f"t = {run.t[frame]:.4f}", loc="right", fontsize=11, color="#222222")
             if frame == 0:
-                axes.figure.text(0.09, 0.965, run.words(), ha="left", va="top", fontsize=11, color="#222222")
+                figure.text(0.09, 0.985, wrapped(run.words(), 11, 0.89 * 72 * figure.get_figwidth()), ha="left",
+                            va="top", fontsize=11, color="#222222")
                 sign(figure, run.version, run.git)
             writer.grab_frame()
 

@@ -4,7 +4,8 @@ The potential, and on the line of each level its density |phi_k|^2, all of them 
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
-from common import COLOURS, draw_command, plt, read_tables, save, sign
+from common import draw_command, figure_of, later, look, read_tables, save, sign
+from curves import label_ends, part_equal
 
 
 def window(x, densities):
@@ -13,18 +14,6 @@ def window(x, densities):
     low, high = x[seen[0]], x[seen[-1]]
     margin = 0.15 * max(high - low, x[1] - x[0])
     return max(low - margin, x[0]), min(high + margin, x[-1])
-
-
-def apart(heights, least):
-    """Places for labels as near to `heights`, which rise, as they may be with `least` between them."""
-    places = list(heights)
-    for _ in range(200):
-        for k in range(1, len(places)):
-            lack = least - (places[k] - places[k - 1])
-            if lack > 0:
-                places[k - 1] -= lack / 2
-                places[k] += lack / 2
-    return places
 
 
 def main(source, target):
@@ -41,30 +30,24 @@ def main(source, target):
     room = max(apart_by, 0.12 * (top - bottom)) or 0.3 * max(abs(top), 1.0)
     scale = 0.9 * room / max(max(row) for row in densities)
 
-    figure, axes = plt.subplots(figsize=(8.4, 6.2))
-    figure.subplots_adjust(left=0.1, right=0.8, top=0.91, bottom=0.1)
+    figure, ((axes,),) = figure_of(1, 1, 8.4, 6.2)
     axes.plot(x, potential, color="#111111", linewidth=1.8, label="V(x)")
+    lines = []
     for k, (energy, density) in enumerate(zip(energies, densities)):
-        colour = COLOURS[k % len(COLOURS)]
+        style = look(k, marker=False)
         curve = [energy + scale * value for value in density]
-        axes.axhline(energy, color=colour, linewidth=0.8, alpha=0.7)
-        axes.fill_between(x, energy, curve, color=colour, alpha=0.25, linewidth=0)
-        axes.plot(x, curve, color=colour, linewidth=1.3)
+        axes.axhline(energy, color=style["color"], linewidth=0.8, alpha=0.7)
+        axes.fill_between(x, energy, curve, color=style["color"], alpha=0.2, linewidth=0)
+        lines += axes.plot(x, curve, **style | {"linewidth": 1.3})
     axes.set_xlim(low, high)
     ceiling = top + 1.25 * room
-    floor = bottom - 0.06 * (ceiling - bottom)
-    axes.set_ylim(floor, ceiling)
-    places = apart(energies, 0.036 * (ceiling - floor)) if len(energies) <= 24 else []
-    for k, place in enumerate(places):
-        axes.annotate(f"E{k} = {energies[k]:.6g}", (1.0, energies[k]), (1.025, place), xycoords=("axes fraction", "data"),
-                      textcoords=("axes fraction", "data"), color=COLOURS[k % len(COLOURS)], fontsize=8.5, va="center",
-                      arrowprops={"arrowstyle": "-", "color": COLOURS[k % len(COLOURS)], "linewidth": 0.6,
-                                  "shrinkA": 0, "shrinkB": 0})
+    axes.set_ylim(bottom - 0.06 * (ceiling - bottom), ceiling)
+    later(figure, lambda: part_equal(axes, lines))
+    label_ends(axes, [(high, energy, f"E{k} = {energy:.6g}", look(k)["color"]) for k, energy in enumerate(energies)], 0.025)
     axes.set_xlabel("x  (bohr)")
     axes.set_ylabel("energy  (hartree)")
     axes.legend(loc="lower left")
-    axes.set_title(f"levels and densities $|\\varphi_k(x)|^2$ on them   {about['potential']}", loc="left", fontsize=11,
-                   color="#222222")
+    axes.set_title(f"levels and densities $|\\varphi_k(x)|^2$ on them   {about['potential']}", loc="left", fontsize=11)
     sign(figure, about["version"], about["git"])
     save(figure, target)
 

@@ -1,13 +1,14 @@
 """A scan over a key of a deck: python3 tdse_scan.py FILE.scan.h5 PICTURE.png
 
 Above: the populations at the end of each run against the value of the key. Below: how much has left the level in which the
-run began, at its end and on the average. Of several wave functions: the first.
+run began, at its end and on the average. Bars where the key has one value. Of several wave functions: the first.
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
 import sys
 
-from common import COLOURS, draw_command, plt, save, sign
+from common import COLOURS, draw_command, figure_of, look, save, sign
+from curves import Curve, draw_panel
 from tdse_waves import keys_of
 
 try:
@@ -26,12 +27,13 @@ def first_of(file, name):
 
 def draw_gaps(axes, values, energies, level):
     """Lines at the distances from the first level to the others, where the key is a frequency and they are in reach."""
-    shown = False
+    shown = None
     for k, gap in enumerate(np.abs(energies[0] - energies[0, level])):
         if k != level and np.isfinite(gap) and values.min() <= gap <= values.max():
-            axes.axvline(gap, color="#888888", linewidth=0.9, linestyle=(0, (2, 3)), zorder=0,
-                         label=None if shown else f"$|E_k - E_{{{level}}}|$ at t = 0")
-            shown = True
+            shown = axes.axvline(gap, color="#888888", linewidth=0.9, linestyle=(0, (2, 3)), zorder=0)
+    if shown:
+        axes.legend([shown], [f"$|E_k - E_{{{level}}}|$ at t = 0"], loc="lower right", bbox_to_anchor=(1.0, 1.0),
+                    borderaxespad=0.2)
 
 
 def main(source, target):
@@ -46,39 +48,43 @@ def main(source, target):
     order = np.argsort(values, kind="stable")
     values, energies, last, mean, energy = (array[order] for array in (values, energies, last, mean, energy))
     level = int(deck["initial.level"]) if deck["initial.kind"] in ("eigenstate", "imaginary-time") else 0
-    marker = "o" if len(values) <= 60 else None
-    figure, (above, below) = plt.subplots(2, 1, figsize=(9.2, 7.0), sharex=True)
-    figure.subplots_adjust(left=0.09, right=0.8, top=0.93, bottom=0.085, hspace=0.1)
-    for k in range(last.shape[1]):
-        if np.nanmax(last[:, k], initial=0.0) > 1e-3:
-            above.plot(values, last[:, k], color=COLOURS[k % len(COLOURS)], marker=marker, markersize=3.5, label=f"{k}")
-    above.set_ylabel("population at the end")
-    above.set_ylim(-0.03, 1.03)
-    above.legend(title="eigenstate of H(t)", title_fontsize=9, loc="upper left", bbox_to_anchor=(1.01, 1.0),
-                 borderaxespad=0)
+    along = f"{key}  (atomic units)"
+    marked = {} if len(values) <= 60 else {"marker": ""}
+    several = bool(values[0] < values[-1])
+    populations = [Curve(f"level {k}", values, last[:, k], look(k) | {"markersize": 3.5} | marked)
+                   for k in range(last.shape[1]) if np.nanmax(last[:, k], initial=0.0) > 1e-3]
     kind = deck["potential.kind"]
     words = f"{kind} potential"
     if kind == "soft-core":
         words = f"Z = {float(deck['potential.charge']):g}, a = {float(deck['potential.softening']):g}"
     missing = "" if done == len(values) else f",  {done} of {len(values)} points"
-    above.set_title(f"{len(values)} runs over {key}   {words}{missing}", loc="left", fontsize=11, color="#222222")
+    count = f"{len(values)} runs over {key}" if len(values) > 1 else "1 run"
+    figure, all_axes = figure_of(2 if populations else 1, 1, 9.2, 7.0 if populations else 4.0, sharex=several)
+    axes = all_axes[-1, 0]
+    if populations:
+        above = all_axes[0, 0]
+        draw_panel(above, "populations at the end", populations, along, "population", "linear")
+        (above.set_ylim if several else above.set_xlim)(-0.03 if several else 0, 1.03 if several else 1.15)
+        if several:
+            above.set_xlabel("")
     if level < last.shape[1]:
-        below.plot(values, 1 - last[:, level], color=COLOURS[0], marker=marker, markersize=3.5, label="at the end")
-        below.plot(values, 1 - mean[:, level], color=COLOURS[3], marker=marker, markersize=3.5, linestyle=(0, (4, 2)),
-                   label="mean over the run")
-        below.set_ylabel(f"probability of having left level {level}")
+        styles = [{"color": colour, "marker": mark, "markersize": 3.5, "linestyle": line} | marked
+                  for colour, mark, line in ((COLOURS[0], "o", "-"), (COLOURS[3], "s", (0, (4, 2))))]
+        draw_panel(axes, f"probability of having left level {level}",
+                   [Curve("at the end", values, 1 - last[:, level], styles[0]),
+                    Curve("mean over the run", values, 1 - mean[:, level], styles[1])], along, "probability", "linear")
         most = np.nanmax(1 - np.minimum(last[:, level], mean[:, level]), initial=0.0)
-        below.set_ylim(-0.03 * max(most, 0.1), min(1.12 * max(most, 0.1), 1.03))
+        if several:
+            axes.set_ylim(-0.03 * max(most, 0.1), min(1.12 * max(most, 0.1), 1.03))
     else:
-        below.plot(values, energy, color=COLOURS[0], marker=marker, markersize=3.5, label="energy at the end")
-        below.set_ylabel("energy  (hartree)")
-    if key in FREQUENCIES and level < energies.shape[1]:
-        draw_gaps(below, values, energies, level)
-    below.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    below.set_xlabel(f"{key}  (atomic units)")
-    if values[0] < values[-1]:
-        below.set_xlim(values[0], values[-1])
-    figure.align_ylabels([above, below])
+        draw_panel(axes, "energy at the end", [Curve("energy", values, energy, look(0))], along, "energy  (hartree)",
+                   "linear", named=False)
+    if several:
+        if key in FREQUENCIES and level < energies.shape[1]:
+            draw_gaps(axes, values, energies, level)
+        axes.set_xlim(values[0], values[-1])
+    figure.suptitle(f"{count}   {words}{missing}", fontsize=11)
+    figure.align_ylabels(all_axes[:, 0])
     sign(figure, version, git)
     save(figure, target)
 

@@ -7,7 +7,7 @@ Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 
 import sys
 
-from common import COLOURS, draw_command, plt, save, sign
+from common import COLOURS, LINES, draw_command, figure_of, legend_below, save, sign
 from tdse_waves import open_run, window
 
 try:
@@ -37,36 +37,31 @@ def main(source, target, times):
     height = 1.12 * max(np.abs(run.psi[frames]).max(), run.density[frames].max())
     columns = min(len(frames), 2 if len(frames) < 5 else 3)
     rows = -(-len(frames) // columns)
-    width, tall = 3.0 + 3.4 * columns, 1.1 + 2.3 * rows
-    figure, panels = plt.subplots(rows, columns, figsize=(width, tall), sharex=True, sharey=True, squeeze=False)
-    figure.subplots_adjust(left=0.65 / width, right=1 - 0.15 / width, top=1 - 0.85 / tall, bottom=0.6 / tall,
-                           wspace=0.06, hspace=0.24)
+    figure, panels = figure_of(rows, columns, 3.0 + 3.4 * columns, 1.1 + 2.3 * rows, sharex=True, sharey=True)
     for axes, frame in zip(panels.flat, frames):
         psi = run.psi[frame]
         draw_potential(axes, run, frame, ends, height)
         axes.fill_between(run.x, 0, run.density[frame], color="#111111", alpha=0.12, linewidth=0)
         axes.plot(run.x, run.density[frame], color="#111111", linewidth=1.4, label=r"$|\psi|^2$  (1/bohr)")
         axes.plot(run.x, psi.real, color=COLOURS[0], linewidth=1.2, label=r"Re $\psi$")
-        axes.plot(run.x, psi.imag, color=COLOURS[1], linewidth=1.2, label=r"Im $\psi$")
+        axes.plot(run.x, psi.imag, color=COLOURS[1], linewidth=1.2, linestyle=LINES[1], label=r"Im $\psi$")
         draw_nodes(axes, run, frame)
         count = len(run.nodes[frame])
         axes.set_title(f"t = {run.t[frame]:.5g}   {count} node{'' if count == 1 else 's'}", loc="left", fontsize=10,
-                       color="#222222", pad=4)
+                       pad=4)
     panels[0, 0].set_xlim(*ends)
     panels[0, 0].set_ylim(-height, height)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
     for axes in panels.flat[len(frames):]:
-        axes.set_visible(False)
+        axes.remove()
     for column in range(columns):
         lowest = panels[(len(frames) - 1 - column) // columns, column]
         lowest.tick_params(labelbottom=True)
         lowest.set_xlabel("x  (bohr)")
     for axes in panels[:, 0]:
         axes.set_ylabel(r"$\psi$  (bohr$^{-1/2}$)")
-    figure.text(0.65 / width, 1 - 0.14 / tall, f"psi in time   {run.words()}", ha="left", va="top", fontsize=12,
-                color="#222222")
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0.55 / width, 1 - 0.32 / tall), ncol=4,
-                  borderaxespad=0)
+    figure.suptitle(f"psi in time   {run.words()}", fontsize=12)
+    legend_below(figure, handles, labels)
     sign(figure, run.version, run.git)
     save(figure, target)
 

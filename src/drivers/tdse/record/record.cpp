@@ -43,7 +43,7 @@ template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, con
   visit("/observables/nodes", record.nodes, each, "1", "number of nodes");
   visit("/observables/edge_probability", record.edge_probability, each, "1", "probability at the two end points");
   visit("/observables/energies", record.energies, Extents{states}, "hartree",
-        "energies of the lowest eigenstates of H(t)");
+        "energies of the lowest eigenstates of H(t), no pulse");
   visit("/observables/populations", record.populations, each_of(record, {states}), "1",
         "|<phi_k(t)|psi>|^2 of these eigenstates");
   if (!deck.pulses.empty()) {

@@ -78,7 +78,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
 
     with when("+plot"), default_args(type="run"):
         depends_on("python@3.9:")
-        depends_on("py-matplotlib")
+        depends_on("py-matplotlib@3.6:")
         depends_on("py-h5py")
 
     def cmake_args(self):
