@@ -219,6 +219,10 @@ class PlotTrace(CommandTest):
         self.write("list.json", "[1, 2]\n")
         self.refuse("plot", "list.json", message="list.json: is not a trace")
         self.refuse("plot", "trace.json", environment={"HEDDLE_PYTHON": "/nonexistent/python"}, message="HEDDLE_PYTHON")
+        # The scripts' word for one that is too old.
+        self.write("old", "#!/bin/sh\nexit 5\n")
+        os.chmod(self.path("old"), 0o755)
+        self.refuse("plot", "trace.json", environment={"HEDDLE_PYTHON": self.path("old")}, message="matplotlib before 3.6")
         self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".png")], [])
 
 
