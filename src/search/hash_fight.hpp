@@ -9,6 +9,32 @@ namespace heddle::search::impl {
 /// rounds as there are keys.
 inline constexpr int patient_rounds = 24;
 
+/// The place of a hash in the table of a round in which `active` keys fight, one at least: hash mod m of m = 2 `active`
+/// places. (A mask would drop the high bits, in which Morton codes differ.) The remainder is taken without a division,
+/// which costs more than the round's accesses to a table in the cache. Its quotient is floor(h / active) of
+/// h = floor(hash / 2) < 2^31, which equals floor(h f / 2^s) where 2^(s - 31) is the least power of two from `active`
+/// on, and f the least integer above 2^s / active (Granlund, Montgomery, PLDI 1994, theorem 4.2).
+class TablePlaces {
+ public:
+  /// How many places a table has at most: no more than hashes have values.
+  static constexpr Index most = Index{1} << 32;
+  [[nodiscard]] static Index for_keys(Index active) { return std::min(2 * active, most); }
+
+  explicit TablePlaces(Index active) : places_(static_cast<Word>(for_keys(active))) {
+    if (2 * active >= most) return;  // Each hash is its own remainder.
+    shift_ = 31 + bits_of(static_cast<Word>(active - 1));
+    factor_ = (Word{1} << shift_) / static_cast<Word>(active) + 1;
+  }
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Index operator()(std::uint32_t hash) const {
+    return static_cast<Index>(hash - ((hash >> 1) * factor_ >> shift_) * places_);
+  }
+
+ private:
+  Word places_;
+  Word factor_ = 0;
+  int shift_ = 0;
+};
+
 /// Whom each slot joined: itself, or the winner of its place that it equals. -1: nobody, as those in `fighting`, which
 /// equal no other, and slots that don't exist.
 template <class Slot, class Source>
@@ -25,9 +51,7 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
         hashes(slot) = source.hash(function, slot);
       });
   recorder.phase("hash");
-  const int table_bits = std::clamp(bits_of(static_cast<Word>(n)), 1, 32);
-  const std::uint32_t mask = static_cast<std::uint32_t>((Word{1} << table_bits) - 1);
-  auto table = recorder.array<Slot>("heddle::search::table", Index{1} << table_bits);
+  auto table = recorder.array<Slot>("heddle::search::table", TablePlaces::for_keys(n));
   auto joined = recorder.array<Slot>("heddle::search::joined", source.slots());
   Kokkos::deep_copy(space, joined, static_cast<Slot>(-1));
   auto losers = recorder.array<Slot>("heddle::search::losers", n);
@@ -35,18 +59,19 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
   while (n > 0) {
     const auto from = fighting;
     const auto to = losers;
+    const TablePlaces place(n);
     Kokkos::parallel_for(
         "heddle::search::fight", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
           const Slot slot = from(i);
           // A plain store: whose comes last is of no matter.
-          Kokkos::atomic_store(&table(hashes(slot) & mask), slot);
+          Kokkos::atomic_store(&table(place(hashes(slot))), slot);
         });
     Index remaining = 0;
     Kokkos::parallel_scan(
         "heddle::search::check", Policy(space, 0, n),
         KOKKOS_LAMBDA(Index i, Index & sum, bool last) {
           const Slot slot = from(i);
-          const Slot winner = table(hashes(slot) & mask);
+          const Slot winner = table(place(hashes(slot)));
           const bool same = winner == slot || source.same(static_cast<Index>(winner), static_cast<Index>(slot));
           if (same) {
             if (last) joined(slot) = winner;

@@ -10,9 +10,8 @@ namespace impl {
 
 Index bytes_at_once(Algorithm algorithm, Index keys) {
   if (algorithm == Algorithm::hash_fight) {
-    // Slots, hashes, whom each joined, losers, and the table of a power of two places.
-    const int table_bits = std::clamp(bits_of(static_cast<Word>(keys)), 1, 32);
-    return 16 * keys + (Index{4} << table_bits);
+    // Slots, hashes, whom each joined, losers, and the first round's table.
+    return 16 * keys + 4 * TablePlaces::for_keys(keys);
   }
   // Slots and hashes, or keys of 64 bits, twice each while they are sorted.
   return (algorithm == Algorithm::sort ? 16 : 24) * keys;

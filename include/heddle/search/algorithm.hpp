@@ -22,8 +22,9 @@ enum class Algorithm {
   /// several passes.
   partition,
   /// All keys write their numbers into one hash table, and the last one wins; keys that equal the winner of their place
-  /// join it, the others fight again (Lessley, Moreland, Larsen, Childs, 2017). The fight uses no atomic operations.
-  /// Memory: 20 to 24 bytes a key; the table has one to two places for each.
+  /// join it, the others fight again (Lessley, Moreland, Larsen, Childs, 2017). Each round has a table of twice as many
+  /// places as there are keys in it, where a key's place is its hash modulo that number. The fight uses no atomic
+  /// operations. Memory: 24 bytes a key.
   hash_fight,
   /// Numbers of keys are sorted by a hash of 32 bits, and runs of one hash are then told apart (Lessley, Moreland,
   /// Larsen, Childs, 2017). Memory: 16 bytes a key, or 24 for those in runs of more than 48.
