@@ -57,6 +57,32 @@ TEST(LogarithmicNorms, AreNeverBelowTheExactCircles) {
   }
 }
 
+// Of complex matrices: elements of the Hermitian part count by their absolute values.
+TEST(LogarithmicNorms, OfComplexMatrices) {
+  const Communicator comm = test::world();
+  for (int seed = 0; seed < 20; ++seed) {
+    for (const Index n : {2, 5, 30}) {
+      const DistributedMatrix<double> real(comm, Placement::row_bands(n, n, comm.size()));
+      const DistributedMatrix<double> imaginary(comm, Placement::row_bands(n, n, comm.size()));
+      fill(real, ScaledEntries{seed, 1.0});
+      fill(imaginary, ScaledEntries{seed + 100, seed % 2 == 0 ? 1.0 : 16.0});
+      const impl::LogarithmicNorm found = impl::logarithmic_norm(comm, {real, imaginary});
+      const auto re = gather(real, 0);
+      const auto im = gather(imaginary, 0);
+      if (comm.rank() != 0) continue;
+      double largest = -HUGE_VAL;
+      for (std::size_t i = 0; i < re.extent(0); ++i) {
+        double sum = re(i, i);
+        for (std::size_t j = 0; j < re.extent(0); ++j) {
+          if (j != i) sum += 0.5 * std::hypot(re(i, j) + re(j, i), im(i, j) - im(j, i));
+        }
+        largest = std::max(largest, sum);
+      }
+      EXPECT_NEAR(found.bound, largest, 1e-12 * std::abs(largest)) << n << ' ' << seed;
+    }
+  }
+}
+
 // A product's exponent is the smallest that holds its largest element, which then is at most one half.
 TEST(FixedPointProducts, HaveTheSmallestExponentThatHoldsThem) {
   const Communicator comm = test::world();
