@@ -72,9 +72,10 @@ def read_tables(source):
 
 
 def width_of(text, size):
-    """Points that a line of text takes."""
-    return text_to_path.get_text_width_height_descent(text, FontProperties(family="DejaVu Sans", size=size),
-                                                      bool(is_math_text(text)))[0]
+    """Points that the widest line of a text takes."""
+    font = FontProperties(family="DejaVu Sans", size=size)
+    return max(text_to_path.get_text_width_height_descent(line, font, bool(is_math_text(line)))[0]
+               for line in text.split("\n"))
 
 
 def wrapped(text, size, room):

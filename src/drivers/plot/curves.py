@@ -61,6 +61,8 @@ def draw_panel(axes, title, curves, along, unit, x_scale="log", y_scale="linear"
     if x_scale != "linear":
         axes.set_xscale("log", base=2 if x_scale == "log2" else 10)
         set_sizes(axes, places)
+    else:
+        short_numbers(axes)
     if y_scale == "log":
         few_ticks(axes)
     later(axes.figure, lambda: part_equal(axes, lines))
@@ -102,24 +104,31 @@ def write_bars(axes, ends, size=8):
 
     for labels in (True, False):  # Longer numbers along the axis make it shorter.
         later(axes.figure, fit, labels)
+    if axes.get_xscale() == "linear":
+        short_numbers(axes)
 
 
+def short_numbers(axes):
+    """Numbers along a linear axis without zeros at their ends, as many as there is room for."""
+    axes.xaxis.set_major_formatter("{x:g}")
+    later(axes.figure, lambda: thin(axes))
+
+
+def thin(axes):
+    """Hides the numbers along the axis that would touch the one before."""
+    last = -math.inf
+    for label in axes.get_xticklabels():
+        box = label.get_window_extent()
+        label.set_visible(box.x0 > last + 3)
+        if label.get_visible():
+            last = box.x1
 
 
 def set_sizes(axes, sizes):
     """Ticks of a logarithmic axis at these sizes; labels where there is room."""
     axes.set_xticks(sizes, [size_of(size) for size in sizes], fontsize=8.5)
     axes.minorticks_off()
-
-    def thin():
-        last = -math.inf
-        for label in axes.get_xticklabels():
-            box = label.get_window_extent()
-            label.set_visible(box.x0 > last + 3)
-            if label.get_visible():
-                last = box.x1
-
-    later(axes.figure, thin)
+    later(axes.figure, lambda: thin(axes))
 
 
 def few_ticks(axes):

@@ -65,7 +65,6 @@ def draw_tiles(axes, all_series):
         if ranks > 1:
             bounded.setdefault(("(8)", transfer), []).append(f"{scalar}, {plural(ranks)}")
     notes = []
-    drawn = []
     for (name, bound), whose in bounded.items():
         label = f"{name} {'; '.join(whose)}"
         if not bound:
@@ -74,17 +73,14 @@ def draw_tiles(axes, all_series):
             met = "all tiles meet it" if int(bound) < min(ticks) else "none of these tiles meets it"
             notes.append(f"{label}: {bound}, {met}")
         else:
-            drawn.append((int(bound), label))
+            notes.append(f"{label}: {bound}, {'dotted' if name == '(6)' else 'dashed and dotted'}")
             axes.axvline(int(bound), color="#777777", linestyle=":" if name == "(6)" else "-.", linewidth=1.0)
-    for bound, label in drawn:
-        axes.annotate(label, (bound, 0.03), xytext=(3, 0), xycoords=axes.get_xaxis_transform(), textcoords="offset points",
-                      fontsize=7.5, rotation=90, color="#555555", va="bottom", ha="left")
     axes.set_title(f"rate by tile, n = {', '.join(map(str, sorted({series.of_largest()[0] for series in all_series})))} "
                    "(pale: predicted; ringed: chosen)")
     axes.set_xscale("log", base=2)
     axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
     set_sizes(axes, sorted(ticks))
-    # What is not near the curves is said below them.
+    # Bounds may be near each other: they are named below the curves.
     axes.set_xlabel("\n".join(["tile $N_i$", *notes[:6], *(["..."] if len(notes) > 6 else [])]))
     axes.set_ylabel("GFLOP/s")
     later(axes.figure, lambda: part_equal(axes, lines))
