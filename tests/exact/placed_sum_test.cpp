@@ -129,6 +129,28 @@ TEST(PlacedSums, AtTheEndsOfTheirReach) {
 }
 
 // What cancels is never taken for known, and neither is what is no number.
+// The error that a sum gets covers what K lost parts are off by, u q (K^2 / 4 + K) with q = 2^(e - 52) for a place of
+// 1.25 * 2^e, in the 192 * 2^-52 of it that decide how the sum rounds; and not much more.
+TEST(PlacedSums, ErrorsCoverWhatIsLost) {
+  for (const int products : {1, 2, 3, 16, 100, 128, 1000}) {
+    const PlacedBounds bounds(products);
+    const double most = std::exp2(std::ceil(std::log2(static_cast<double>(products))));
+    for (const double above : {1.0, 0x1p300, 0x1p-300}) {
+      const double place = bounds.place(above, 2.0);
+      EXPECT_GE(place, 1.25 * 2 * most * above * 2.0);
+      const double q = place / 1.25 * 0x1p-52;
+      const double lost = 0x1p-53 * q * (most * most / 4 + most);
+      EXPECT_GE(192 * 0x1p-52 * place * bounds.error, lost) << products;
+      EXPECT_LE(192 * 0x1p-52 * place * bounds.error, 1.3 * lost) << products;
+      Compensated sum;
+      PlacedSum placed = PlacedSum::at(place);
+      placed.add_product(above / 3, 2.0 / 3);
+      placed.add_to(sum, place, bounds);
+      EXPECT_GE(192 * 0x1p-52 * sum.size, lost);
+    }
+  }
+}
+
 TEST(PlacedSums, LeaveOpenWhatCancels) {
   const PlacedBounds bounds(4);
   double rounded = 0;
