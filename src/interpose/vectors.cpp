@@ -11,7 +11,6 @@
 #include <vector>
 
 namespace heddle::impl::interpose {
-namespace {}  // namespace
 
 template <Scalar T> T dot(bool conjugated, Index n, const T* x, Index step_x, const T* y, Index step_y) {
   if (n <= 0) return T{0};

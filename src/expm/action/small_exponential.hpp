@@ -18,8 +18,7 @@ struct SmallExponential {
 };
 
 /// Of the projection of a Hermitian matrix on m Lanczos vectors, a real symmetric tridiagonal matrix with `beside`
-/// beside its diagonal; of i times it where `skew`. By its eigenvectors:
-/// however large `time` is.
+/// beside its diagonal; of i times it where `skew`. By its eigenvectors: however large `time` is.
 [[nodiscard]] SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::span<const double> beside,
                                                       const std::complex<double>& time, bool skew);
 
