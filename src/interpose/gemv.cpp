@@ -332,12 +332,13 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
     scale(rows, beta, out);
     return;
   }
-  if (!taken.transposed && !taken.conjugated) {
+  const bool conjugated = is_complex<T> && taken.conjugated;
+  if (!taken.transposed && !conjugated) {
     multiply_by_rows(rows, columns, alpha, A, leading, in, beta, out);
     return;
   }
   if (taken.transposed && has_placed_sums()) {
-    multiply_by_columns(taken.conjugated, rows, columns, alpha, A, leading, in, beta, out);
+    multiply_by_columns(conjugated, rows, columns, alpha, A, leading, in, beta, out);
     return;
   }
   in_parts(rows, threads_for_products(rows * columns), [&](Index begin, Index end) {

@@ -138,6 +138,36 @@ template <class T> class Banded : public testing::Test {
 using Types = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(Banded, Types);
 
+TYPED_TEST(Banded, ProductsOfWholeMatrices) {
+  using T = TypeParam;
+  using P = typename TestFixture::Passed;
+  using General = void(int, int, int, int, P, const T*, int, const T*, int, P, T*, int);
+  for (int number = 0; number < 150; ++number) {
+    const int m = this->pick(1, 20);
+    const int n = this->pick(1, 20);
+    Square<T> A(m, n);
+    for (T& a : A.all) a = this->number();
+    const T alpha = this->number();
+    const T beta = this->number();
+    for (const char op : {'N', 'T', 'C'}) {
+      const auto x = this->numbers(op == 'N' ? n : m);
+      const auto y = this->numbers(op == 'N' ? m : n);
+      const auto expected = this->product(op, alpha, A, x, beta, y);
+      for (const int order : {row_major, column_major}) {
+        std::vector<T> stored = A.all;
+        for (int i = 0; i < m && order == row_major; ++i) {
+          for (int j = 0; j < n; ++j) stored[static_cast<std::size_t>(j + i * n)] = A(i, j);
+        }
+        auto mine = y;
+        blas_function<General>(this->cblas("gemv"))(order, operation_of(op), m, n, this->argument(alpha), stored.data(),
+                                                    order == row_major ? n : m, x.data(), 1, this->argument(beta),
+                                                    mine.data(), 1);
+        this->expect_near(mine, expected, std::string("gemv ") + op + (order == row_major ? " by rows" : ""));
+      }
+    }
+  }
+}
+
 TYPED_TEST(Banded, ProductsOfBands) {
   using T = TypeParam;
   using P = typename TestFixture::Passed;
