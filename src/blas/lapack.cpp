@@ -43,14 +43,21 @@ void check(const char* routine, int info) {
 
 namespace {
 
+// A tridiagonal matrix in arrays that LAPACK overwrites: the diagonal, and at least one number beside it.
+struct Tridiagonal {
+  std::vector<double> d, e;
+  Tridiagonal(std::span<const double> diagonal, std::span<const double> off_diagonal)
+      : d(diagonal.begin(), diagonal.end()), e(off_diagonal.begin(), off_diagonal.end()) {
+    e.resize(std::max<std::size_t>(d.size(), 1));
+  }
+};
+
 // The `count` lowest eigenvalues by bisection, and their vectors by inverse iteration where they are wanted.
 void bisect(bool with_vectors, std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
             std::vector<double>& energies, std::vector<double>& vectors) {
   const int n = static_cast<int>(diagonal.size());
   const int leading = std::max(n, 1);
-  std::vector<double> d(diagonal.begin(), diagonal.end());
-  std::vector<double> e(off_diagonal.begin(), off_diagonal.end());
-  e.resize(static_cast<std::size_t>(leading));
+  Tridiagonal matrix(diagonal, off_diagonal);
   energies.resize(diagonal.size());
   if (with_vectors) vectors.resize(diagonal.size() * static_cast<std::size_t>(count));
   std::vector<double> work(5 * diagonal.size());
@@ -62,8 +69,9 @@ void bisect(bool with_vectors, std::span<const double> diagonal, std::span<const
   const double tolerance = 2 * dlamch_("S", 1);
   int found = 0;
   int info = 0;
-  dstevx_(with_vectors ? "V" : "N", "I", &n, d.data(), e.data(), &unused, &unused, &first, &count, &tolerance, &found,
-          energies.data(), vectors.data(), &leading, work.data(), integer_work.data(), failed.data(), &info, 1, 1);
+  dstevx_(with_vectors ? "V" : "N", "I", &n, matrix.d.data(), matrix.e.data(), &unused, &unused, &first, &count,
+          &tolerance, &found, energies.data(), vectors.data(), &leading, work.data(), integer_work.data(),
+          failed.data(), &info, 1, 1);
   check("dstevx", info);
   energies.resize(static_cast<std::size_t>(count));
 }
@@ -79,13 +87,11 @@ void tridiagonal_all(std::span<const double> diagonal, std::span<const double> o
                      std::vector<double>& energies, std::vector<double>& vectors) {
   const int n = static_cast<int>(diagonal.size());
   const int leading = std::max(n, 1);
-  std::vector<double> d(diagonal.begin(), diagonal.end());
-  std::vector<double> e(off_diagonal.begin(), off_diagonal.end());
-  e.resize(static_cast<std::size_t>(leading));
+  Tridiagonal matrix(diagonal, off_diagonal);
   vectors.resize(diagonal.size() * diagonal.size());
   std::vector<double> work(static_cast<std::size_t>(2 * leading));
   int info = 0;
-  dstev_("V", &n, d.data(), e.data(), vectors.data(), &leading, work.data(), &info, 1);
+  dstev_("V", &n, matrix.d.data(), matrix.e.data(), vectors.data(), &leading, work.data(), &info, 1);
   // Bisection has more digits of the eigenvalues, and inverse iteration any vectors where QL does not converge.
   bisect(info != 0, diagonal, off_diagonal, n, energies, vectors);
 }

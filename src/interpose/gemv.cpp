@@ -53,7 +53,7 @@ struct RoundedRows {
   int raised[RowSums::rows];  // The exceptions of results beyond the range.
 };
 
-// What is_known() says of rows, by any processor.
+// round_rows() by any processor.
 template <RealScalar T>
 void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, double* result, bool* known) {
   for (Index r = 0; r < rows; ++r) {

@@ -41,9 +41,8 @@ const OptionTable<Options>& all_options() {
        "gemv-tall: of n x 256 matrices, gemv-wide: of 256 x n; lu by blocks, lu-unblocked, lu-batched: of 64 matrices, "
        "to n = 512"},
       {"--algorithms", &Options::algorithms, choice(exact_algorithms(), "NAME,..."),
-       "Ways to form sums; all but twice and plain are correctly rounded. Blocked and batched LU have the automatic "
-       "one "
-       "alone, as have LU and (of these) trsv on GPUs"},
+       "Ways to form sums; all but twice and plain are correctly rounded. Blocked and batched LU have the "
+       "automatic one alone, as have LU and (of these) trsv on GPUs"},
       {"--peers",
        &Options::peers,
        choice(exact_peers(), "NAME,..."),

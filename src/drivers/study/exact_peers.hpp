@@ -16,7 +16,7 @@ namespace heddle::driver {
 [[nodiscard]] const std::vector<std::string>& exact_peers();
 /// Whether one of them is found.
 [[nodiscard]] bool has_exact_peer(std::string_view peer);
-/// Where it is not: what to do about it, in one line.
+/// How to install a peer that is not found, in one line.
 [[nodiscard]] std::string_view how_to_install(std::string_view peer);
 
 /// What an operation takes, on the host: matrices by columns, without gaps.

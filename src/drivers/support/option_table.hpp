@@ -72,7 +72,7 @@ struct DeclaredOption {
                                             std::string shown, nlohmann::ordered_json value);
 /// Once a command has all options of a table.
 void relate_options(CLI::App& command, const std::vector<DeclaredOption>& declared);
-/// What a table says of an option, for tests: names, old names, type, choices, help, default, and how it enters a
+/// The table's entry of an option, for tests: names, old names, type, choices, help, default, and its value in a
 /// report.
 [[nodiscard]] nlohmann::ordered_json description_of(const DeclaredOption& declared);
 

@@ -13,7 +13,7 @@ namespace heddle::driver {
 
 /// A first run of more seconds is not done twice: what has to be done but once is a small part of it.
 inline constexpr double longest_warm_up = 3;
-/// What the help of --repeat says of it.
+/// The words of a help text for the run that is not counted.
 [[nodiscard]] inline std::string after_warm_up() {
   return "after one that is not counted unless it takes more than " + shortest(longest_warm_up) + " s";
 }

@@ -87,8 +87,8 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       if (!std::isfinite(below[c]) || !std::isfinite(sizes[c])) {
         throw Error(ErrorKind::computation, "expm_action: A times a vector overflows");
       }
-      // What is left of a vector in an invariant subspace is rounding, or cannot be told from it: exp(h A) may make
-      // much of it, so that the companion asks how much.
+      // A remainder this small cannot be told from rounding, so the subspace ends here. exp(h A) may still make it
+      // large; the companion keeps its size to estimate that.
       const bool is_all = whole && j + 1 == dimension_;
       const bool ends = is_all || below[c] <= 4.0 * static_cast<double>(unit_roundoff<T>) * sizes[c];
       projected_[c][column + 1 + leading * column] = is_all || (ends && !problem_.general()) ? 0.0 : below[c];
