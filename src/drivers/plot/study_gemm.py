@@ -24,6 +24,7 @@ class Series:
         self.ranks = int(ranks)
         self.ours = self.method == "heddle"
         self.scalar = scalar + ("" if math == "auto" else f" ({math})")
+        self.in_parts = placement == "parts"
         self.name = (f"{placement if self.ours else self.method}, {self.scalar}, {plural(self.ranks)} of {device}")
         self.rows = sorted(rows, key=lambda row: (int(row["size"]), int(row["tile"])))
         self.style = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)],
@@ -70,7 +71,8 @@ def draw_tiles(axes, all_series):
             if row["chosen"] == "1":
                 axes.plot(int(row["tile"]), float(row["gflops"]), "o", markersize=12, fillstyle="none",
                           color=series.style["color"])
-        bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
+        if not series.in_parts:  # whose bounds are those of real products
+            bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
     # Far from all tiles a bound would leave no room for the curves.
     shown = range(min(ticks) // 2, 2 * max(ticks))
     # What is bounded alike is named once; a single rank receives nothing, and (8) says nothing of it.
