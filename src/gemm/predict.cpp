@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace heddle {
 namespace {
@@ -16,18 +17,19 @@ using impl::PlanFacts;
 using impl::Product;
 using impl::RankSchedule;
 
-Product shape_of(const ClusterShape& cluster, Index rows, Index columns, Index inner) {
+void require_cluster(const ClusterShape& cluster) {
   require(cluster.nodes > 0 && cluster.ranks_per_node > 0 &&
               std::int64_t{cluster.nodes} * cluster.ranks_per_node <= most_ranks_predicted,
           "predict_gemm: ", cluster.nodes, " nodes of ", cluster.ranks_per_node,
           " ranks; expected at least one rank and at most ", most_ranks_predicted);
-  require(rows >= 0 && columns >= 0 && inner >= 0, "predict_gemm: C is ", rows, " x ", columns,
-          ", the inner dimension is ", inner, "; expected none negative");
+}
+
+Product shape_of(const ClusterShape& cluster, const Placement& a, const Placement& b, const Placement& c) {
   Product shape;
   shape.ranks = cluster.nodes * cluster.ranks_per_node;
-  shape.a = Placement::row_bands(rows, inner, shape.ranks);
-  shape.b = Placement::column_bands(inner, columns, shape.ranks);
-  shape.c = Placement::row_bands(rows, columns, shape.ranks);
+  shape.a = a;
+  shape.b = b;
+  shape.c = c;
   shape.on_gpus = cluster.on_gpus;
   // Within a server of GPUs bands land where they belong.
   shape.blocks = cluster.on_gpus && cluster.nodes == 1;
@@ -38,18 +40,20 @@ Product shape_of(const ClusterShape& cluster, Index rows, Index columns, Index i
 }
 
 // Of the rank that needs most, its parts of the matrices included. Ranks of equal shares need the same, and the first
-// ones have the largest shares: of many ranks some are looked at.
+// ones have the largest shares: of many ranks some are looked at, and the first owner of each matrix.
 template <Scalar T> double memory_of(const PlanFacts& facts, const std::vector<RankSchedule>& schedules) {
   const Product& product = facts.product;
   constexpr int most_looked_at = 8;
   constexpr std::size_t lanes = 2;
-  const int step = std::max(1, product.ranks / most_looked_at);
+  std::set<int> looked_at = {product.a.first_rank(), product.b.first_rank(), product.c.first_rank()};
+  for (int rank = 0; rank < product.ranks; rank += std::max(1, product.ranks / most_looked_at)) looked_at.insert(rank);
   double most = 0.0;
-  for (int rank = 0; rank < product.ranks; rank += step) {
+  for (const int rank : looked_at) {
     const std::size_t buffers =
         impl::tile_buffers(product, schedules[static_cast<std::size_t>(rank)], sizeof(T), lanes, 0.0);
     double bytes = impl::footprint_of<T>(facts, schedules, rank, lanes, buffers).total();
     for (const Placement* placement : {&product.a, &product.b, &product.c}) {
+      if (placement->residence() == Residence::host) continue;
       bytes += sizeof(T) * static_cast<double>(placement->local_rows(rank)) *
                static_cast<double>(placement->local_columns(rank));
     }
@@ -75,8 +79,21 @@ std::string to_string(Bottleneck bottleneck) {
 template <Scalar T>
 GemmPrediction predict_gemm(const ClusterShape& cluster, Index rows, Index columns, Index inner,
                             const MachineRates& rates, const GemmOptions& options) {
+  require_cluster(cluster);
+  require(rows >= 0 && columns >= 0 && inner >= 0, "predict_gemm: C is ", rows, " x ", columns,
+          ", the inner dimension is ", inner, "; expected none negative");
+  const int ranks = cluster.nodes * cluster.ranks_per_node;
+  return predict_gemm<T>(cluster, Placement::row_bands(rows, inner, ranks),
+                         Placement::column_bands(inner, columns, ranks), Placement::row_bands(rows, columns, ranks),
+                         rates, options);
+}
+
+template <Scalar T>
+GemmPrediction predict_gemm(const ClusterShape& cluster, const Placement& a, const Placement& b, const Placement& c,
+                            const MachineRates& rates, const GemmOptions& options) {
   const Kokkos::Timer timer;
-  const Product shape = shape_of(cluster, rows, columns, inner);
+  require_cluster(cluster);
+  const Product shape = shape_of(cluster, a, b, c);
   GemmOptions with_rates = options;
   with_rates.rates = rates;
   impl::require_plan(shape, with_rates);
@@ -116,9 +133,11 @@ GemmPrediction predict_gemm(const ClusterShape& cluster, Index rows, Index colum
   return prediction;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                            \
-  template GemmPrediction predict_gemm<T>(const ClusterShape&, Index, Index, Index, const MachineRates&, \
-                                          const GemmOptions&)
+#define HEDDLE_INSTANTIATE(T)                                                                                        \
+  template GemmPrediction predict_gemm<T>(const ClusterShape&, Index, Index, Index, const MachineRates&,             \
+                                          const GemmOptions&);                                                       \
+  template GemmPrediction predict_gemm<T>(const ClusterShape&, const Placement&, const Placement&, const Placement&, \
+                                          const MachineRates&, const GemmOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -201,6 +201,25 @@ class Gemm(CommandTest):
         self.assertIn("<- chosen", output)
         self.assertIn("<- best", output)
 
+    def test_the_published_tile(self):
+        words = ("gemm", "--size", 300, "--choice", "published", "--hash")
+        done = self.run_command(*words, ranks=2)
+        self.assertRegex(done.output, r"tile \d+ \(published\)")
+        report = self.succeed(*words, ranks=2)
+        self.assertEqual(report["inputs"]["choice"], "published")
+        self.assertLessEqual(report["results"]["tile"], 150)
+        given = self.succeed("gemm", "--size", 300, "--tile", report["results"]["tile"], "--hash", ranks=2)
+        self.assertEqual(given["inputs"]["choice"], "model")
+        self.assertEqual(report["results"]["sha256"], given["results"]["sha256"])
+        output = self.run_command("gemm", "--size", 128, "--sweep", "--tiles", "64", "--choice", "published").output
+        self.assertIn("<- published", output)
+        self.assertIn("the published tile", output)
+        self.refuse("gemm", "--size", 8, "--choice", "best", message="expected model or published")
+        self.refuse("gemm", "--size", 8, "--choice", "published", "--tile", 4,
+                    message="--choice published is for --tile auto; the tile given is 4")
+        self.refuse("gemm", "--size", 8, "--choice", "published", "--arithmetic", "emulated",
+                    message="--choice published is for --arithmetic native and auto")
+
     def test_right_results_of_any_range_pass_the_check(self):
         # Products that underflow, factors whose row sums overflow, and both in one matrix.
         for scalar, tiny, huge in (("double", 5e-324, 1.5e308), ("float", 1e-45, 3e38)):

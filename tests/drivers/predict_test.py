@@ -1,6 +1,9 @@
 """heddle predict: what it says of a cluster, against sums by hand, and what it refuses."""
 
 import csv
+import math
+import os
+import re
 import unittest
 
 from command import CommandTest
@@ -93,6 +96,50 @@ class Predict(CommandTest):
             with self.subTest(words=said):
                 self.refuse("predict", "expm", *arguments, message=said)
 
+    def test_matrices_may_lie_whole_on_ranks(self):
+        # A, B and C on ranks 2, 1 and 0, one band of A at a time: A and C cross once but for their owners' bands, and B
+        # once for each band of A that a rank has, to all ranks but its owner.
+        words = ("--gpus-per-node", "4", "--size", "16384", "--tile", "2048", "--grid", "4x1", "--bands-per-pass", "1")
+        found = self.results(*words, "--place-a", "rank:2", "--place-b", "rank:1", "--place-c", "rank:0")
+        matrix = 8 * 16384**2
+        self.assertEqual(found["bytes_received"], matrix * (2 * 3 / 4 + 2 * 3))
+        self.assertEqual(found["bands_per_pass"], 1)
+        self.assertGreaterEqual(found["memory_bytes"], matrix)
+        bands = self.results(*words)
+        self.assertEqual(bands["bytes_received"], matrix * 2 * 3)
+        self.assertLess(bands["memory_bytes"], found["memory_bytes"])
+        self.assertLess(self.results(*words, "--place-c", "host:rows")["memory_bytes"], bands["memory_bytes"])
+        self.refuse("predict", "gemm", *words, "--place-a", "rank:4", message="rank")
+
+    def test_the_published_tile_is_the_smallest_of_equation_9(self):
+        # The vendor's figures of an A100 by hand: 19.5 TFLOP/s, 2039 and 300 GB/s, of doubles.
+        words = ("--size", "90000", "--rates", "a100:tensor", "--bands-per-pass", "1", "--grid", "8x1")
+        found = self.results(*words, "--choice", "published")
+        k = 19.5e12 / (2039e9 / 8)
+        self.assertEqual(found["memory_bound"], math.floor(4 * k * 90000 / (90000 - 2 * k)) + 1)
+        self.assertEqual(found["transfer_bound"], math.floor(4 * 7 * 19.5e12 / 300e9) + 1)
+        self.assertEqual(found["tile"], found["published_tile"])
+        self.assertEqual(found["tile"], found["transfer_bound"])
+        self.assertEqual(self.results(*words)["published_tile"], found["tile"])
+        self.assertEqual(self.results("--size", "8000", "--rates", "a100:tensor", "--choice", "published")["tile"], 1000)
+        self.assertIn("published tile 1821", self.run_command("predict", "gemm", *words).output)
+
+    def test_the_studies_table_of_a100s_is_what_its_commands_say(self):
+        root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
+        with open(os.path.join(root, "docs", "studies.md"), encoding="utf-8") as file:
+            rows = [line for line in file if "`heddle predict gemm" in line and "--rates a100:" in line]
+        self.assertGreaterEqual(len(rows), 10)
+        for row in rows:
+            cells = [cell.strip() for cell in row.strip().strip("|").split(" | ")]
+            command = re.fullmatch(r"`heddle (predict gemm .*)`", cells[1]).group(1)
+            with self.subTest(command):
+                found = self.succeed(*command.split())["results"]
+                said = [str(found["tile"]), str(found["published_tile"]), f"{found['seconds']:.3g}",
+                        f"{found['gflops'] / 1e3:.3g}", f"{100 * found['peak_share']:.3g}",
+                        f"{100 * found['hidden_share']:.3g}", f"{found['bytes_received'] / 1e9:.4g}",
+                        f"{found['memory_bytes'] / 1e9:.3g}"]
+                self.assertEqual(cells[2:], said)
+
     def test_refusals_are_one_line(self):
         for arguments, words in [
             ([], "give --size"),
@@ -103,6 +150,8 @@ class Predict(CommandTest):
             (["--size", "8", "--grid", "3"], "expected auto, or rows and columns of ranks"),
             (["--size", "8", "--rates", "h200:fast"], "expected a file, or h200:GB"),
             (["--size", "8", "--rates", "/nowhere/rates.json"], "can't be read"),
+            (["--size", "8", "--rates", "a100"], "expected a100:tensor or a100:plain"),
+            (["--size", "8", "--choice", "published", "--tile", "4"], "--choice published is for --tile auto"),
             (["--size", "8", "--plot", "x.png"], "--sweep"),
         ]:
             with self.subTest(words=words):

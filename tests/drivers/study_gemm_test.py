@@ -1,5 +1,6 @@
 """heddle study gemm."""
 
+import json
 import unittest
 
 from command import ON_GPU, CommandTest
@@ -10,6 +11,14 @@ SMALL = ("--sizes", "48,96", "--tiles", "16,48", "--repeat", 1)
 class StudyGemm(CommandTest):
     def rows(self, name):
         return self.study_rows("gemm", name)
+
+    @staticmethod
+    def published_tile(row):
+        """Equation (9) from the bounds of (6) and (8), or a rank's share where no tile meets it."""
+        share = -(-int(row["size"]) // int(row["ranks"]))
+        if not row["memory_bound"]:
+            return share
+        return min(max(int(row["memory_bound"]), int(row["transfer_bound"])), share)
 
     def test_every_size_placement_and_scalar_is_there_once_with_its_model_tile(self):
         report = self.succeed("study", "gemm", *SMALL, "--placements", "bands,whole,one,blocks", "--scalars",
@@ -24,6 +33,7 @@ class StudyGemm(CommandTest):
             self.assertEqual(len(set(tiles)), len(tiles))
             self.assertLessEqual({16, 48}, set(tiles))
             self.assertEqual([row["chosen"] for row in of_kind].count("1"), 1)
+            self.assertIn(self.published_tile(of_kind[0]), map(int, tiles))
         for row in rows:
             self.assertEqual((row["ranks"], row["method"], row["math"]), ("3", "heddle", "auto"))
             flops = (8 if row["scalar"].startswith("complex") else 2) * int(row["size"]) ** 3
@@ -32,9 +42,29 @@ class StudyGemm(CommandTest):
             self.assertGreater(float(row["predicted_seconds"]), 0)
             self.assertGreater(float(row["peak_share"]), 0)
             self.assertGreaterEqual(int(row["transfer_bound"]), 1)
+            self.assertEqual(int(row["published_tile"]), self.published_tile(row))
+            self.assertAlmostEqual(float(row["gflops"]) / (3 * float(row["peak_gflops"])), float(row["peak_share"]),
+                                   delta=1e-4 * float(row["peak_share"]))
             self.assertGreater(float(row["bytes_received"]), 0)
             self.assertTrue(0 <= float(row["hidden_share"]) <= 1)
         self.assertLessEqual(report["checks"]["product_over_bound"]["value"], 1)
+
+    def test_real_and_imaginary_parts_on_ranks_of_their_own(self):
+        words = ("study", "gemm", "--sizes", 96, "--tiles", 32, "--repeat", 1, "--placements", "parts,whole", "-o", "s.csv")
+        report = self.succeed(*words, "--scalars", "double,complex-double,complex-float", ranks=3)
+        rows = self.rows("s.csv")
+        kinds = {(row["scalar"], row["placement"]) for row in rows}
+        self.assertEqual(kinds, {("double", "whole"), *((scalar, placement) for scalar in ("complex-double", "complex-float")
+                                                        for placement in ("parts", "whole"))})
+        self.assertLessEqual(report["checks"]["product_over_bound"]["value"], 1)
+        for scalar in ("complex-double", "complex-float"):
+            parts, whole = (next(row for row in rows if (row["scalar"], row["placement"], row["tile"]) == (scalar, where, "32"))
+                            for where in ("parts", "whole"))
+            # Each part is an operand of two of the four products, and goes home from two.
+            self.assertGreater(float(parts["bytes_received"]), 1.5 * float(whole["bytes_received"]))
+            self.assertAlmostEqual(float(parts["gflops"]) * float(parts["seconds"]), 8 * 96**3 / 1e9, delta=1e-6)
+            self.assertLessEqual(float(parts["hidden_share"]), 1)
+        self.refuse(*words, "--scalars", "double", message="--placements parts is for --scalars complex-double")
 
     def test_products_may_be_left_unchecked(self):
         report = self.succeed("study", "gemm", *SMALL, "--placements", "bands", "--no-check", "-o", "s.csv", ranks=2)
@@ -85,20 +115,15 @@ class StudyGemm(CommandTest):
 
     def test_peers_multiply_the_same_matrices(self):
         self.refuse("study", "gemm", "--sizes", 8, "--peers", "magma", message="cublasxt, cublasmp, scalapack or cosma")
-        if not ON_GPU:
-            self.refuse("study", "gemm", "--sizes", 8, "--peers", "cublasxt",
-                        message="--peers cublasxt: this build has no cublasXt, which comes with CUDA")
-            self.refuse("study", "gemm", "--sizes", 8, "--peers", "cublasmp", ranks=2,
-                        message=r"--peers cublasmp: this build has no cuBLASMp, which needs CUDA and NCCL: CMake did not find")
-        done = self.run_command("study", "gemm", "--sizes", "40,100", "--placements", "blocks", "--repeat", 1,
-                                "--scalars", "double,float,complex-double,complex-float", "--peers", "scalapack",
-                                "-o", "p.csv", ranks=2)
-        if done.code != 0:
-            self.assertEqual(len(done.complaints), 1, done.errors)
-            self.assertIn("--peers scalapack: ", done.complaints[0])
-            self.skipTest(done.complaints[0])
+        report = self.succeed("study", "gemm", "--sizes", "40,100", "--placements", "blocks", "--repeat", 1,
+                              "--scalars", "double,float,complex-double,complex-float", "--peers", "scalapack",
+                              "-o", "p.csv", ranks=2)
         rows = self.rows("p.csv")
         peers = [row for row in rows if row["method"] == "scalapack"]
+        if "peers_left_out" in report["results"]:
+            self.assertRegex(report["results"]["peers_left_out"]["scalapack"], "libscalapack-openmpi-dev|can't be loaded")
+            self.assertEqual(peers, [])
+            return
         for scalar in ("double", "float", "complex-double", "complex-float"):
             for size, blocks in (("40", ["40"]), ("100", ["64", "100"])):
                 found = [row for row in peers if (row["scalar"], row["size"]) == (scalar, size)]
@@ -107,9 +132,27 @@ class StudyGemm(CommandTest):
         for row in peers:
             self.assertEqual((row["placement"], row["grid"]), ("cyclic", "1x2"))
             self.assertGreater(float(row["gflops"]), 0)
-            for name in ("predicted_seconds", "hidden_share", "memory_bound", "transfer_bound", "bands_per_pass"):
+            for name in ("predicted_seconds", "hidden_share", "memory_bound", "transfer_bound", "published_tile",
+                         "bands_per_pass"):
                 self.assertEqual(row[name], "", name)
         self.succeed("plot", "p.csv", "-o", "p.png")
+
+    @unittest.skipIf(ON_GPU, "builds for GPUs have some of them")
+    def test_absent_peers_are_left_out_and_their_packages_named(self):
+        packages = {"cublasxt": "nvidia-cuda-toolkit", "cublasmp": "nvidia-cublasmp-cu12"}
+        done = self.run_command("study", "gemm", *SMALL, "--placements", "bands", "--peers", ",".join(packages), "-o", "s.csv",
+                                "--json", "s.json", ranks=2, fresh=True)
+        # A failed job would have mpirun's own words around the line.
+        self.assertEqual((done.code, done.complaints), (0, []))
+        self.assertNotRegex(done.errors, "mpirun|MPI_ABORT|exit code")
+        with open(self.path("s.json"), encoding="utf-8") as file:
+            left_out = json.load(file)["results"]["peers_left_out"]
+        self.assertEqual(set(left_out), set(packages))
+        for peer, package in packages.items():
+            lines = [line for line in done.output.splitlines() if line.startswith(f"left out: --peers {peer}: ")]
+            self.assertEqual(lines, ["left out: " + left_out[peer]])
+            self.assertIn(package, lines[0])
+        self.assertEqual({row["method"] for row in self.rows("s.csv")}, {"heddle"})
 
     def test_refusals(self):
         self.refuse("study", "gemm", "--placements", "diagonal", message="bands, whole, one, blocks")

@@ -111,6 +111,30 @@ TYPED_TEST(GemmBits, AreTheSameForTilesThatLieOddly) {
   }
 }
 
+// The choice of the tile changes no bit that the tile itself does not.
+TYPED_TEST(GemmBits, OfThePublishedTileAreThoseOfItsTileGiven) {
+  using T = TypeParam;
+  const Communicator comm = test::world();
+  const Index n = 240;
+  const auto A = test::random_matrix<T>(comm, Placement::row_bands(n, n, comm.size()), 1);
+  const auto B = test::random_matrix<T>(comm, Placement::column_bands(n, n, comm.size()), 2);
+  MachineRates rates;
+  rates.gemm = {{32, 5e9}, {256, 1e10}};
+  rates.memory_bandwidth = 2e10 * sizeof(T);
+  rates.link_bandwidth = 1e9 * sizeof(T);
+  const auto product = [&](const GemmOptions& options) {
+    const DistributedMatrix<T> C(comm, A.placement());
+    const GemmReport report = gemm<T>(comm, Operation::none, Operation::none, T(1.25), A, B, T(0), C, options);
+    return std::pair(gather(C, 0), report.tile);
+  };
+  const auto [found, tile] = product({.choice = TileChoice::published, .rates = rates});
+  EXPECT_EQ(tile, published_tile(rates, {n, n, n, comm.size(), sizeof(T), flops_per_multiply_add<T>}));
+  EXPECT_LT(tile, n / comm.size());
+  EXPECT_NE(tile, product({.rates = rates}).second) << "or the test shows nothing";
+  const auto reference = product({.tile = tile}).first;
+  if (comm.rank() == 0) EXPECT_TRUE(test::same_bits(found, reference)) << "tile " << tile;
+}
+
 TYPED_TEST(GemmBits, AreTheSameForAnyTransportAndMemory) {
   using T = TypeParam;
   const Communicator alone(MPI_COMM_SELF);

@@ -36,8 +36,11 @@ struct ProcessGrid {
 
 /// How a distributed product is computed, and the memory that it may take.
 struct GemmOptions {
-  /// N_i: C is cut into tiles of at most N_i x N_i elements. 0 lets the tile model choose N_i.
+  /// N_i: C is cut into tiles of at most N_i x N_i elements. 0 leaves N_i to `choice`.
   Index tile = 0;
+  /// How N_i is chosen where `tile` is 0: of least predicted time, or the smallest tile whose transfers are hidden. It
+  /// changes nothing but the tile, and is ignored by emulated products, whose tile follows from the ranks' shares.
+  TileChoice choice = TileChoice::model;
   /// Number of bands of op(A) that a rank holds while all bands of op(B) pass once; B travels ceil(bands /
   /// bands_per_pass) times. 1 is the published algorithm; 0 takes as many bands as `workspace_bytes` allows.
   int bands_per_pass = 0;
@@ -52,9 +55,9 @@ struct GemmOptions {
   /// holds L - 1 copies of its part. 0 lets the tile model choose: 1, but over several nodes 2, 4, 8 and so on, as it
   /// divides the ranks, where that is predicted to be faster by 3 % and more and the copies take no more than half of
   /// `workspace_bytes`. The automatic choice is 1, too, where `tile` or `grid` is given, so that bits at a given tile
-  /// do not depend on the number of ranks; with GemmTiles::half; for matrices in host memory; and for emulated
-  /// products. Of these, halves, host memory and arithmetic other than native refuse L > 1. The copies count among what
-  /// `workspace_bytes` allows.
+  /// do not depend on the number of ranks; with TileChoice::published; with GemmTiles::half; for matrices in host
+  /// memory; and for emulated products. Of these, halves, host memory and arithmetic other than native refuse L > 1.
+  /// The copies count among what `workspace_bytes` allows.
   int layers = 0;
   /// Which tiles of C are computed; GemmTiles::half needs a square C.
   GemmTiles tiles = GemmTiles::all;

@@ -37,8 +37,8 @@ struct GemmPrediction {
   Arithmetic arithmetic = Arithmetic::native;    ///< Native or emulated.
   double bytes_received = 0.0;                   ///< From other ranks, summed over all ranks.
   double bytes_between_nodes = 0.0;              ///< Of these, from other nodes.
-  /// Of the rank that needs most: its parts of A, B and C, bands, tiles, layers, residues of emulated products, and on
-  /// GPUs the workspaces of cuBLAS, in bytes.
+  /// Of the rank that needs most: its parts of A, B and C on its device, bands, tiles, layers, residues of emulated
+  /// products, and on GPUs the workspaces of cuBLAS, in bytes.
   double memory_bytes = 0.0;
   double planning_seconds = 0.0;  ///< Time that the choice of grid and tile took here.
 };
@@ -52,5 +52,12 @@ struct GemmPrediction {
 template <Scalar T>
 [[nodiscard]] GemmPrediction predict_gemm(const ClusterShape& cluster, Index rows, Index columns, Index inner,
                                           const MachineRates& rates, const GemmOptions& options = {});
+
+/// The same with A, B and C in these placements over the ranks of the cluster. Throws Error(argument) for shapes that
+/// don't fit and for a placement over more ranks.
+template <Scalar T>
+[[nodiscard]] GemmPrediction predict_gemm(const ClusterShape& cluster, const Placement& a, const Placement& b,
+                                          const Placement& c, const MachineRates& rates,
+                                          const GemmOptions& options = {});
 
 }  // namespace heddle

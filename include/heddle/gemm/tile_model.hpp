@@ -5,6 +5,7 @@
 #include <heddle/core/scalar.hpp>
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
@@ -87,9 +88,25 @@ struct TileBounds {
   /// Equation (8): N_i > (s/2)(P - 1) BW_math / BW_transfer, with s bytes an element: a band of N_i N elements reaches
   /// P - 1 ranks while a tile takes 2 N_i^2 N operations (8 N_i^2 N operations for complex elements).
   Index transfer = 1;
+
+  /// Equation (9): the smallest tile above both bounds; empty where `memory` is.
+  [[nodiscard]] std::optional<Index> smallest() const;
 };
 /// The lower bounds on the tile size for these rates and this product. Throws Error(argument) for rates that no
 /// measurement gives: no gemm or memory rate, falling tiles, NaN.
 [[nodiscard]] TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape);
+
+/// How the tile of a native product is chosen where none is given.
+enum class TileChoice {
+  model,      ///< The tile of least predicted time.
+  published,  ///< published_tile(): the smallest tile whose transfers are hidden.
+};
+/// The name of a choice: "model" or "published".
+[[nodiscard]] std::string_view to_string(TileChoice choice);
+
+/// The tile of Choi and Stegailov (2022): the smallest that meets equation (9), whose transfers are hidden behind the
+/// products. It is at most a rank's share of the rows, ceil(rows / ranks), so that every rank has a band; where no tile
+/// up to that one meets (9), it is the share. Throws Error(argument) as tile_bounds() does.
+[[nodiscard]] Index published_tile(const MachineRates& rates, const ProductShape& shape);
 
 }  // namespace heddle

@@ -21,6 +21,12 @@ template <Scalar T>
                                          const std::function<void(double share_done)>& progress = {},
                                          MathMode math = MathMode::automatic);
 
+/// Measures the peak of this machine's arithmetic: the flops per second of a rank, on average, where every thread of
+/// every rank does independent fused multiply-adds in registers, of T's real type in the processor's widest vectors,
+/// and all are warm; the best of 25 times. No product of matrices in native arithmetic is faster. Empty on GPUs, whose
+/// matrix units such a kernel does not reach. Collective; blocks for about a second.
+template <Scalar T> [[nodiscard]] std::optional<double> measure_peak(const Communicator& comm);
+
 /// The file that keeps the rates of this machine in the automatic math mode, backend, scalar type and numbers of ranks,
 /// nodes and threads: it is in $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is
 /// set. Collective; the same name on every rank.

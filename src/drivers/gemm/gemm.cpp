@@ -225,9 +225,15 @@ template <Scalar T> class Run {
     context_.say("sha256 " + digest);
   }
 
+  // How the tile came about.
+  [[nodiscard]] const char* origin(const char* by_model) const {
+    return options_.tile > 0 ? "given" : options_.choice == TileChoice::published ? "published" : by_model;
+  }
+
   GemmPlan<T> plan(Index tile, int layers) const {
     GemmOptions options = library_options_;
     options.tile = tile;
+    options.choice = options_.choice;
     options.layers = layers;
     options.grid = options_.grid;
     options.arithmetic = options_.arithmetic;
@@ -300,9 +306,10 @@ template <Scalar T> class Run {
         result.predicted_seconds ? format("predicted %.4g s, ", *result.predicted_seconds) : std::string();
     std::string grid = context_.comm().size() > 1 ? ", grid " + Grid::show(result.grid) : "";
     if (result.layers > 1) grid += format(", %d layers", result.layers);
+    const std::string chosen = options_.tile == 0 ? format(" (%s)", origin("chosen")) : "";
     context_.say(format("tile %lld%s%s: %smeasured %.4g s, %.4g GFLOP/s%s", static_cast<long long>(result.tile),
-                        options_.tile == 0 ? " (chosen)" : "", grid.c_str(), predicted.c_str(), result.seconds,
-                        result.gflops, options_.repeat > 1 ? " (fastest of the repeats)" : ""));
+                        chosen.c_str(), grid.c_str(), predicted.c_str(), result.seconds, result.gflops,
+                        options_.repeat > 1 ? " (fastest of the repeats)" : ""));
     return measured;
   }
 
@@ -332,14 +339,13 @@ template <Scalar T> class Run {
     context_.say("    tile   predicted s    measured s     GFLOP/s");
     auto table = nlohmann::ordered_json::array();
     for (const Measured& one : all) {
-      context_.say(line_of(one.report) + (&one == &*chosen ? (options_.tile == 0 ? "  <- chosen" : "  <- given") : "") +
+      context_.say(line_of(one.report) + (&one == &*chosen ? format("  <- %s", origin("chosen")) : "") +
                    (&one == &*best ? "  <- best" : ""));
       table.push_back(json_of(one.report));
     }
     const double ratio = best->report.seconds > 0 ? chosen->report.seconds / best->report.seconds : 1.0;
-    context_.say(format("the %s tile %lld takes %.3f times as long as the best one found, %lld",
-                        options_.tile == 0 ? "model's" : "given", static_cast<long long>(choice), ratio,
-                        static_cast<long long>(best->report.tile)));
+    context_.say(format("the %s tile %lld takes %.3f times as long as the best one found, %lld", origin("model's"),
+                        static_cast<long long>(choice), ratio, static_cast<long long>(best->report.tile)));
     report.results() = json_of(chosen->report);
     report.results()["best_tile"] = best->report.tile;
     report.results()["best_seconds"] = best->report.seconds;
@@ -374,6 +380,7 @@ int run(Context& context, Options options) {
   require(options.scheme == EmulationScheme::residues || emulated, "--scheme is for --arithmetic emulated");
   require(options.look || options.may_emulate(), "--no-look is for --arithmetic emulated and auto");
   require(options.fallback == Fallback::exact || emulated, "--fallback is for --arithmetic emulated");
+  require_tile_choice(options.choice, options.tile, options.arithmetic);
   complete_placements(options);
   const bool update = number_from("--beta", options.beta) != 0.0;
   require(update || options.c_in.empty(), "--c-in is read only where --beta is not 0");

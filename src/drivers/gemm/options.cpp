@@ -69,6 +69,7 @@ OptionTable<Options> product_options() {
        {},
        emulated},
       {"--tile", &Options::tile, Tile{}, tile_help},
+      {"--choice", &Options::choice, tile_choice_kind(), tile_choice_help},
       {"--grid", &Options::grid, Grid{},
        "Ranks as a grid: each takes its share of the rows of C and of its columns; auto: chosen by the tile model"},
       {"--layers", &Options::layers, Layers{}, layers_help},
@@ -104,6 +105,10 @@ bool Layers::read(const std::string& text, int& value) {
   return text == "auto" || text == "automatic" || Integer{.least = 1}.read(text, value);
 }
 
+Choice<TileChoice> tile_choice_kind() {
+  return choice<TileChoice>("NAME", {TileChoice::model, TileChoice::published});
+}
+
 std::string Grid::show(const ProcessGrid& value) {
   return value.rows == 0 ? "auto" : std::to_string(value.rows) + "x" + std::to_string(value.columns);
 }
@@ -111,6 +116,13 @@ std::string Grid::show(const ProcessGrid& value) {
 const OptionTable<GemmSettings>& gemm_options() {
   static const OptionTable<Options> table = operand_options().include(itself, product_options());
   return table;
+}
+
+void require_tile_choice(TileChoice choice, long long tile, Arithmetic arithmetic) {
+  if (choice == TileChoice::model) return;
+  require(tile == 0, "--choice ", option_name(choice), " is for --tile auto; the tile given is ", tile);
+  require(arithmetic != Arithmetic::emulated, "--choice ", option_name(choice),
+          " is for --arithmetic native and auto; the tile of emulated products follows from the ranks' shares");
 }
 
 }  // namespace heddle::driver

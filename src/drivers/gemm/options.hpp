@@ -33,6 +33,12 @@ inline constexpr const char* layers_help =
     "Cut the inner dimension into L runs, which as many groups of ranks multiply; auto: 1, or more between nodes where "
     "the tile model says so and neither --tile nor --grid is given";
 
+/// model or published, for --choice, whose help is tile_choice_help.
+[[nodiscard]] Choice<TileChoice> tile_choice_kind();
+inline constexpr const char* tile_choice_help =
+    "Of --tile auto: model: the tile of least predicted time; published: the smallest tile whose transfers are hidden, "
+    "equation (9) of Choi and Stegailov (2022)";
+
 struct GemmSettings {
   std::string a, b, output, c_in;
   Operation op_a = Operation::none, op_b = Operation::none;
@@ -41,6 +47,7 @@ struct GemmSettings {
   std::uint64_t seed = 1;
   std::string scalar;
   long long tile = 0;
+  TileChoice choice = TileChoice::model;
   ProcessGrid grid;
   int layers = 0;
   std::string place_a, place_b, place_c = "rows";
@@ -62,5 +69,8 @@ struct GemmSettings {
 };
 
 [[nodiscard]] const OptionTable<GemmSettings>& gemm_options();
+
+/// Throws Error(argument) where --choice published is given and a tile or an arithmetic that leaves no choice.
+void require_tile_choice(TileChoice choice, long long tile, Arithmetic arithmetic);
 
 }  // namespace heddle::driver

@@ -24,6 +24,7 @@ class Series:
         self.ranks = int(ranks)
         self.ours = self.method == "heddle"
         self.scalar = scalar + ("" if math == "auto" else f" ({math})")
+        self.in_parts = placement == "parts"
         self.name = (f"{placement if self.ours else self.method}, {self.scalar}, {plural(self.ranks)} of {device}")
         self.rows = sorted(rows, key=lambda row: (int(row["size"]), int(row["tile"])))
         self.style = look(number)
@@ -55,7 +56,8 @@ def draw_tiles(axes, all_series):
         chosen = [(int(row["tile"]), float(row["gflops"])) for row in rows if row["chosen"] == "1"]
         if chosen:
             axes.scatter(*zip(*chosen), s=140, facecolors="none", edgecolors=series.style["color"])
-        bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
+        if not series.in_parts:  # whose bounds are those of real products
+            bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
     # Far from all tiles a bound would leave no room for the curves.
     shown = range(min(ticks) // 2, 2 * max(ticks))
     # What is bounded alike is named once; a single rank receives nothing, and (8) says nothing of it.

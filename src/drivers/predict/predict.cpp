@@ -38,8 +38,11 @@ struct Options {
   std::string scalar = "double";
   Arithmetic arithmetic = Arithmetic::native;
   long long tile = 0;
+  TileChoice choice = TileChoice::model;
   ProcessGrid grid;
   int layers = 0;
+  int bands_per_pass = 0;
+  std::string place_a = "rows", place_b = "columns", place_c = "rows";
   std::string rates = "h200:50";
   bool sweep = false;
   std::string output, plot;
@@ -59,10 +62,10 @@ const OptionTable<Options>& cluster_options() {
        "native, emulated, or auto: what is predicted to be faster"},
       {"--tile", &Options::tile, Tile{}, "Tile size N_i; auto: chosen by the tile model"},
       {"--grid", &Options::grid, Grid{}, "Ranks as a grid; auto: chosen by the tile model"},
-      {"--rates", &Options::rates, Text{.type_name = "FILE|h200:GB", .may_be_empty = false},
-       "Rates of the machine: a file that heddle tune kept, or those measured on a server of H200s, with so many GB/s "
-       "a "
-       "GPU between nodes"},
+      {"--rates", &Options::rates, Text{.type_name = "FILE|h200:GB|a100:UNITS", .may_be_empty = false},
+       "Rates of the machine: a file that heddle tune kept; those measured on a server of H200s, with so many GB/s a "
+       "GPU between nodes; or the vendor's figures of an A100 in a server, a100:tensor or a100:plain, which nobody "
+       "measured"},
       {"--sweep", &Options::sweep, Flag{},
        "From one node to 1024 ranks: the same product (strong scaling), and with as much memory a rank (weak)"},
       {"--output,-o", &Options::output, Text{"CSV"}, "Table of the sweep to write", {.needs = "--sweep"}},
@@ -79,6 +82,16 @@ const OptionTable<Options>& product_options() {
           {"--columns", &Options::columns, Integer{.least = 1}, "... columns of C"},
           {"--inner", &Options::inner, Integer{.least = 1}, "... inner dimension"},
           {"--layers", &Options::layers, Layers{}, layers_help},
+          {"--choice", &Options::choice, tile_choice_kind(), tile_choice_help},
+          {"--bands-per-pass",
+           &Options::bands_per_pass,
+           Integer{.least = 1},
+           "Bands of A that a rank holds while those of B pass once: 1 is the published algorithm",
+           {.otherwise = "as many as the workspace takes"}},
+          {"--place-a", &Options::place_a, Text{"WHERE"},
+           "Placement of A: rows, columns, rank:R or cyclic:RxC[:PxQ]; host: before it for host memory"},
+          {"--place-b", &Options::place_b, Text{"WHERE"}, "Placement of B"},
+          {"--place-c", &Options::place_c, Text{"WHERE"}, "Placement of C"},
       }
           .include(itself, cluster_options());
   return table;
@@ -102,11 +115,33 @@ struct Row {
   Index rows, columns, inner;
   GemmPrediction found;  // Of an exponential: time, bytes and memory of all of it, and the rest of one product.
   std::optional<ExpmPrediction> exponential = {};
+  double peak = 0.0;  // Flops per second of a rank at most, by the rates.
+  TileBounds bounds = {};
+  Index published_tile = 0;
 
   [[nodiscard]] int ranks() const { return cluster.nodes * cluster.ranks_per_node; }
 };
 
+// The vendor's figures of an A100 (SXM4, 80 GB): the peak of its units at any tile, so that no machine is faster. Of
+// NVLink's 600 GB/s half goes either way. No latency is published.
+template <Scalar T> MachineRates a100_rates(bool tensor) {
+  constexpr double giga = 1e9;
+  const double tflops = std::is_same_v<Real<T>, float> ? (tensor ? 156.0 : 19.5) : (tensor ? 19.5 : 9.7);
+  MachineRates rates;
+  rates.gemm = {{256, 1e3 * giga * tflops}};
+  rates.memory_bandwidth = 2039 * giga;
+  rates.link_bandwidth = 300 * giga;
+  rates.overlap = rates.node_overlap = 1.0;
+  rates.host_bandwidth = rates.host_bandwidth_both_ways = 31.5 * giga;
+  return rates;
+}
+
 template <Scalar T> MachineRates rates_of(const std::string& text) {
+  if (text.starts_with("a100")) {
+    require(text == "a100:tensor" || text == "a100:plain", "--rates '", text,
+            "': expected a100:tensor or a100:plain, with or without tensor cores");
+    return a100_rates<T>(text == "a100:tensor");
+  }
   if (!text.starts_with("h200")) return read_rates(text);
   double gigabytes = 50;
   if (text != "h200") {
@@ -132,11 +167,22 @@ template <Scalar T> Row predicted(const Options& options, const MachineRates& ra
           {}};
   GemmOptions settings;
   settings.tile = options.tile;
+  settings.choice = options.choice;
+  settings.bands_per_pass = options.bands_per_pass;
   settings.grid = options.grid;
   settings.layers = options.layers;
   settings.arithmetic = options.arithmetic;
   if (options.is_of_product()) {
-    row.found = predict_gemm<T>(row.cluster, row.rows, row.columns, row.inner, rates, settings);
+    const auto placed = [&](const std::string& where, Index rows, Index columns) {
+      return placement_from(where, rows, columns, row.ranks());
+    };
+    row.found = predict_gemm<T>(row.cluster, placed(options.place_a, row.rows, row.inner),
+                                placed(options.place_b, row.inner, row.columns),
+                                placed(options.place_c, row.rows, row.columns), rates, settings);
+    const ProductShape shape{row.rows, row.columns, row.inner, row.ranks(), sizeof(T), flops_per_multiply_add<T>};
+    row.bounds = tile_bounds(rates, shape);
+    row.published_tile = published_tile(rates, shape);
+    row.peak = rates.peak_flops();
     return row;
   }
   ExpmOptions exponential;
@@ -172,6 +218,12 @@ nlohmann::ordered_json json_of(const Row& row) {
                                     {"rows", row.rows},
                                     {"columns", row.columns},
                                     {"inner", row.inner}};
+  if (!row.exponential) {
+    results["peak_share"] = found.gflops * 1e9 / (row.ranks() * row.peak);
+    if (row.bounds.memory) results["memory_bound"] = *row.bounds.memory;
+    results["transfer_bound"] = row.bounds.transfer;
+    results["published_tile"] = row.published_tile;
+  }
   if (row.exponential) {
     results["products"] = row.exponential->products;
     results["degree"] = row.exponential->degree;
@@ -228,6 +280,12 @@ void show(const CommonOptions& common, const Row& row) {
   }
   say(common, format("  grid %s, %d layer%s, tile %lld, %d bands a pass", Grid::show(found.grid).c_str(), found.layers,
                      found.layers == 1 ? "" : "s", static_cast<long long>(found.tile), found.bands_per_pass));
+  if (!row.exponential) {
+    const std::string memory = row.bounds.memory ? std::to_string(*row.bounds.memory) : "none";
+    say(common, format("  published tile %lld, by bounds of memory (%s) and transfers (%lld); %.3g %% of the peak",
+                       static_cast<long long>(row.published_tile), memory.c_str(),
+                       static_cast<long long>(row.bounds.transfer), 1e11 * found.gflops / (row.ranks() * row.peak)));
+  }
   say(common, format("  %.3g %% of what travels is hidden; most to do: %s", 100 * found.hidden_share,
                      to_string(found.bottleneck).c_str()));
   say(common, format("  %.4g GB between nodes of %.4g GB between ranks; %.4g GB of memory a rank",
@@ -300,6 +358,7 @@ int run_gemm(const CommonOptions& common, const Options& options) {
   const bool all = options.rows > 0 && options.columns > 0 && options.inner > 0;
   const bool any = options.rows > 0 || options.columns > 0 || options.inner > 0;
   require(options.size > 0 ? !any : all, "predict gemm: give --size, or --rows, --columns and --inner");
+  require_tile_choice(options.choice, options.tile, options.arithmetic);
   return run_checked(common, options);
 }
 
@@ -323,7 +382,8 @@ void add_predict(CLI::App& app, Selection& selection) {
   add_command(predict, selection,
               {"gemm", "C = A B over the GPUs of many nodes: time, grid, tile, bytes and memory",
                "  heddle predict gemm --nodes 16 --gpus-per-node 4 --size 65536 --rates h200:50\n"
-               "  heddle predict gemm --size 32768 --sweep --plot scaling.png"},
+               "  heddle predict gemm --size 32768 --sweep --plot scaling.png\n"
+               "  heddle predict gemm --size 90000 --rates a100:tensor --choice published --bands-per-pass 1"},
               product_options(), run_gemm);
   add_command(predict, selection,
               {"expm", "exp(A) over the GPUs of many nodes: products, time, grid, tile, bytes and memory",

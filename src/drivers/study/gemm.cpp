@@ -1,6 +1,8 @@
 #include "drivers/study/gemm.hpp"
 
 #include "drivers/gemm/trace.hpp"
+#include "drivers/study/gemm_options.hpp"
+#include "drivers/study/gemm_parts.hpp"
 #include "drivers/study/gemm_peers.hpp"
 #include "drivers/study/gemm_table.hpp"
 #include "drivers/study/nominal.hpp"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -23,79 +26,19 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-struct Options : StudyFiles {
-  std::vector<Index> sizes;
-  Index largest = 0;
-  std::vector<Index> tiles;
-  std::vector<std::string> placements = {"bands", "whole"};
-  std::vector<std::string> scalars = {"double"};
-  std::vector<std::string> math = {"auto"};
-  std::vector<std::string> peers;
-  int bands_per_pass = 0;
-  int repeat = 3;
-  double nominal = 0.0;
-  bool check = true;
-
-  Options() { output = "study_gemm.csv"; }
-};
-
-const OptionTable<Options>& all_options() {
-  static const OptionTable<Options> table = before_study_files<Options>({
-      {"--largest", &Options::largest, Integer{.least = 1},
-       "Orders from 256 to this, doubling; without it 2048, on a GPU 16384"},
-      {"--sizes", &Options::sizes, Integer{.least = 1, .type_name = "N,N,..."}, "These orders instead"},
-      {"--tiles", &Options::tiles, Integer{.least = 1, .type_name = "N,N,..."},
-       "Tiles, beside the one that the tile model chooses; without it four a size, of an eighth of it to all"},
-      {"--placements", &Options::placements, choice({"bands", "whole", "one", "blocks", "host"}, "NAME,..."),
-       "bands: A and C in bands of rows, B of columns; whole: A, B and C on ranks 2, 1 and 0; one: all on rank 0; "
-       "blocks: all in blocks of 64 x 64; host: as bands, in host memory"},
-      {"--scalars", &Options::scalars, choice({"double", "float", "complex-double", "complex-float"}, "TYPE,..."),
-       "Scalar types"},
-      {"--math", &Options::math, choice({"auto", "tensor", "plain", "tf32"}, "NAME,..."), math_help},
-      {"--peers",
-       &Options::peers,
-       choice(gemm_peers(), "NAME,..."),
-       "The same products by other libraries, with the best of some blocks: cublasxt on the GPUs of one node, cublasmp "
-       "on a GPU for each rank, scalapack and cosma on CPUs, where CMake found them",
-       {.otherwise = "none"}},
-      {"--bands-per-pass",
-       &Options::bands_per_pass,
-       Integer{.least = 1},
-       "Bands of A that a rank holds while those of B pass once: 1 is the published algorithm",
-       {.otherwise = "as many as the workspace takes"}},
-      {"--repeat", &Options::repeat, Integer{.least = 1}, "Products of each; the one with the median time is kept"},
-      {"--nominal",
-       &Options::nominal,
-       Number{.least = 1e-3},
-       "Nominal GFLOP/s of one rank's device, for its share in the table",
-       {.otherwise = "the vendor's figure for the mode, of GPUs that are known by their names"}},
-      {"--check,!--no-check", &Options::check, Flag{},
-       "Check each product against a random vector, by the threads of the host"},
-  });
-  return table;
-}
-
-struct Places {
-  std::string a, b, c;
-};
-Places places_of(const std::string& name, int ranks) {
-  const auto on = [&](int rank) { return "rank:" + std::to_string(std::min(rank, ranks - 1)); };
-  if (name == "whole") return {on(2), on(1), on(0)};
-  if (name == "one") return {on(0), on(0), on(0)};
-  if (name == "blocks") return {"cyclic:64x64", "cyclic:64x64", "cyclic:64x64"};
-  if (name == "host") return {"host:rows", "host:columns", "host:rows"};
-  return {"rows", "columns", "rows"};
-}
+using Options = StudyGemmOptions;
 
 // What all products share.
 struct Kept {
   std::string device;
   double worst_check = 0.0;  // In units of its bound.
+  double peak = 0.0;         // Flops per second of a rank, of the scalar type and math mode at work.
 };
 
 // Of the ranks' measured peak, and of their devices' nominal one where that is given or known.
-void enter_shares(const Options& options, const MachineRates& rates, StudyGemmRow& row) {
-  row.peak_share = row.report.gflops * 1e9 / (row.ranks * rates.peak_flops());
+void enter_shares(const Options& options, const Kept& kept, StudyGemmRow& row) {
+  row.peak = kept.peak;
+  row.peak_share = row.report.gflops * 1e9 / (row.ranks * kept.peak);
   const std::optional<double> nominal =
       options.nominal > 0.0 ? options.nominal : nominal_gflops(row.device, row.scalar, row.math);
   if (nominal) row.nominal_share = row.report.gflops / (row.ranks * *nominal);
@@ -114,10 +57,13 @@ template <Scalar T> class Products {
         placement_(std::move(placement)),
         rates_(rates) {
     const Communicator& comm = context.comm();
-    const Places places = places_of(placement_, comm.size());
+    const StudyGemmPlaces places = study_gemm_places(placement_, comm.size());
     A_ = random_matrix<T>(comm, size, size, places.a, 1);
     B_ = random_matrix<T>(comm, size, size, places.b, 2);
     C_ = DistributedMatrix<T>(comm, placement_from(places.c, size, size, comm.size()), "C");
+    if constexpr (is_complex<T>) {
+      if (placement_ == parts_placement) parts_.emplace(A_, B_, C_);
+    }
   }
 
   // By rising tile.
@@ -126,12 +72,16 @@ template <Scalar T> class Products {
     if (options_.check) check.emplace(Operation::none, T(1), A_, Operation::none, B_, T(0), C_);
     const double mode_error = blas::added_error<T>(math_);
     const auto look = [&] {
-      if (check) kept.worst_check = larger(kept.worst_check, check->value(C_, mode_error) / check->bound());
+      if (!check) return;
+      if constexpr (is_complex<T>) {
+        if (parts_) join(parts_->C, C_);
+      }
+      kept.worst_check = larger(kept.worst_check, check->value(C_, mode_error) / check->bound());
     };
     std::vector<StudyGemmRow> found = {row(0, kept)};
     look();
     step();
-    for (const Index tile : other_tiles(found.front().report.tile)) {
+    for (const Index tile : other_tiles(found.front())) {
       found.push_back(row(tile, kept));
       look();
       step();
@@ -144,24 +94,40 @@ template <Scalar T> class Products {
  private:
   [[nodiscard]] Index size() const { return C_.rows(); }
 
-  [[nodiscard]] std::set<Index> other_tiles(Index chosen) const {
+  // Than the chosen one; the published one is always among them.
+  [[nodiscard]] std::set<Index> other_tiles(const StudyGemmRow& chosen) const {
     std::set<Index> tiles(options_.tiles.begin(), options_.tiles.end());
     if (tiles.empty()) {
       for (const Index part : {8, 4, 2, 1}) tiles.insert(std::max<Index>(1, size() / part));
     }
-    tiles.erase(chosen);
+    tiles.insert(*chosen.published_tile);
+    tiles.erase(chosen.report.tile);
     return tiles;
   }
 
-  [[nodiscard]] GemmPlan<T> plan(Index tile, bool record_timeline) const {
+  // A plan of the product, or of its four real ones.
+  struct Planned {
+    std::function<GemmReport()> execute;
+    std::function<Timeline()> timeline;
+  };
+  [[nodiscard]] Planned plan(Index tile, bool record_timeline) const {
     GemmOptions options;
     options.tile = tile;
     options.rates = rates_;
     options.math = math_;
     options.bands_per_pass = options_.bands_per_pass;
     options.record_timeline = record_timeline;
-    return GemmPlan<T>(context_.comm(), Operation::none, A_.placement(), Operation::none, B_.placement(),
-                       C_.placement(), options);
+    const auto planned = [](const auto& owned, const auto& execute) {
+      return Planned{[owned, execute] { return execute(*owned); }, [owned] { return owned->timeline(); }};
+    };
+    const Communicator& comm = context_.comm();
+    if (parts_) {
+      return planned(std::make_shared<PartsPlan<Real<T>>>(comm, *parts_, options),
+                     [](PartsPlan<Real<T>>& four) { return four.execute(); });
+    }
+    return planned(std::make_shared<GemmPlan<T>>(comm, Operation::none, A_.placement(), Operation::none, B_.placement(),
+                                                 C_.placement(), options),
+                   [this](GemmPlan<T>& whole) { return whole.execute(T(1), A_, B_, T(0), C_); });
   }
 
   // `tile` 0: the model's.
@@ -175,20 +141,25 @@ template <Scalar T> class Products {
     row.placement = placement_;
     row.size = size();
     row.chosen = tile == 0;
-    GemmPlan<T> planned = plan(tile, false);
-    planned.execute(T(1), A_, B_, T(0), C_);
+    const Planned planned = plan(tile, false);
+    planned.execute();
     std::vector<GemmReport> reports;
-    for (int k = 0; k < options_.repeat; ++k) reports.push_back(planned.execute(T(1), A_, B_, T(0), C_));
+    for (int k = 0; k < options_.repeat; ++k) reports.push_back(planned.execute());
     std::sort(reports.begin(), reports.end(),
               [](const GemmReport& one, const GemmReport& other) { return one.seconds < other.seconds; });
     row.report = reports[reports.size() / 2];
-    row.bounds = tile_bounds(
-        rates_, {size(), size(), size(), comm.size(), static_cast<int>(sizeof(T)), flops_per_multiply_add<T>});
-    enter_shares(options_, rates_, row);
+    ProductShape shape{size(), size(), size(), comm.size(), static_cast<int>(sizeof(T)), flops_per_multiply_add<T>};
+    if (parts_) {
+      shape.element_bytes = sizeof(Real<T>);
+      shape.flops_per_multiply_add = flops_per_multiply_add<Real<T>>;
+    }
+    row.bounds = tile_bounds(rates_, shape);
+    row.published_tile = published_tile(rates_, shape);
+    enter_shares(options_, kept, row);
     if (comm.size() > 1) {
       // Once more, since a timeline takes time to record.
-      GemmPlan<T> recorded = plan(tile, true);
-      for (int k = 0; k < 2; ++k) recorded.execute(T(1), A_, B_, T(0), C_);
+      const Planned recorded = plan(tile, true);
+      for (int k = 0; k < 2; ++k) recorded.execute();
       const std::vector<Timeline> timelines = gather_timelines(comm, recorded.timeline());
       if (anything_travelled(timelines)) row.hidden_share = overall_hidden_share(timelines);
     }
@@ -202,13 +173,13 @@ template <Scalar T> class Products {
   std::string placement_;
   const MachineRates& rates_;
   DistributedMatrix<T> A_, B_, C_;
+  std::optional<ProductParts<Real<T>>> parts_;  // Of these, where the product is computed by parts.
 };
 
 // One size of a peer's products: a row for each block, the fastest one marked.
 template <Scalar T> class PeerProducts {
  public:
-  PeerProducts(const Context& context, const Options& options, const MachineRates& rates)
-      : context_(context), options_(options), rates_(rates) {}
+  PeerProducts(const Context& context, const Options& options) : context_(context), options_(options) {}
 
   // Of the peer that has this name.
   [[nodiscard]] std::vector<StudyGemmRow> rows(const std::string& name, GemmPeer<T>& peer, const std::string& scalar,
@@ -235,7 +206,7 @@ template <Scalar T> class PeerProducts {
       row.report.grid = {C.placement().row_axis().processes, C.placement().column_axis().processes};
       row.report.seconds = median_seconds(product);
       row.report.gflops = flops_per_multiply_add<T> * std::pow(static_cast<double>(size), 3) / row.report.seconds / 1e9;
-      enter_shares(options_, rates_, row);
+      enter_shares(options_, kept, row);
       if (check) kept.worst_check = larger(kept.worst_check, check->value(C) / check->bound());
       found.push_back(std::move(row));
     }
@@ -265,7 +236,6 @@ template <Scalar T> class PeerProducts {
 
   const Context& context_;
   const Options& options_;
-  const MachineRates& rates_;
 };
 
 std::string shown(const std::optional<double>& value, double times, const char* pattern) {
@@ -273,9 +243,9 @@ std::string shown(const std::optional<double>& value, double times, const char* 
 }
 
 std::string line_of(const StudyGemmRow& row) {
-  return format("%-9s  %-14s  %-6s  %-10s  %6lld  %6lld%s", row.method.c_str(), row.scalar.c_str(),
+  return format("%-9s  %-14s  %-6s  %-10s  %6lld  %6lld%s%s", row.method.c_str(), row.scalar.c_str(),
                 option_name(row.math).c_str(), row.placement.c_str(), static_cast<long long>(row.size),
-                static_cast<long long>(row.report.tile), row.chosen ? "*" : " ") +
+                static_cast<long long>(row.report.tile), row.chosen ? "*" : " ", row.is_published() ? "+" : " ") +
          format("  %9.3g", row.report.seconds) + shown(row.report.predicted_seconds, 1.0, "  %9.3g") +
          format("  %9.4g  %6.1f", row.report.gflops, 100 * row.peak_share) +
          shown(row.nominal_share, 100.0, "  %9.1f") + shown(row.hidden_share, 100.0, "  %9.1f");
@@ -296,8 +266,8 @@ template <Scalar T> std::vector<MathMode> modes_of(const Context& context, const
   return modes;
 }
 
-// A mode that no scalar type takes, and a peer that is not there, are refused before anything is measured.
-void require_modes_and_peers(const Communicator& comm, const Options& options) {
+// A mode or placement that no scalar type takes is refused before anything is measured.
+void require_modes_and_placements(const Options& options) {
   for (const std::string& name : options.math) {
     std::string trouble;
     bool taken = false;
@@ -310,10 +280,27 @@ void require_modes_and_peers(const Communicator& comm, const Options& options) {
     }
     require(taken, trouble);
   }
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  require(!has(options.placements, parts_placement) || has(options.scalars, "complex-double") ||
+              has(options.scalars, "complex-float"),
+          "--placements parts is for --scalars complex-double and complex-float");
+}
+
+// The peers that are there; what is left out is said and reported, with its package.
+std::vector<std::string> peers_here(const Context& context, const Options& options, Report& report) {
+  std::vector<std::string> peers;
   for (const std::string& peer : options.peers) {
-    const std::string trouble = trouble_with_peer(comm, peer);
-    require(trouble.empty(), trouble);
+    const std::string trouble = trouble_with_peer(context.comm(), peer);
+    if (trouble.empty()) {
+      peers.push_back(peer);
+    } else {
+      context.say("left out: " + trouble);
+      report.results()["peers_left_out"][peer] = trouble;
+    }
   }
+  return peers;
 }
 
 // The rows of one scalar type; `step` is called with a note before and after each product's size, and its share of
@@ -329,21 +316,29 @@ void add_rows(const Context& context, const Options& options, const std::string&
     }
   };
   const std::vector<MathMode> modes = modes_of<T>(context, options);
+  const std::optional<double> peak = measure_peak<T>(context.comm());
   for (const MathMode mode : modes) {
     const MachineRates rates = known_rates<T>(context, mode);
+    kept.peak = peak.value_or(rates.peak_flops());
     for (const std::string& placement : options.placements) {
+      const bool in_parts = placement == parts_placement;
+      if (in_parts && !is_complex<T>) {
+        context.say("left out: --placements parts of " + scalar + ", which has no parts");
+        continue;
+      }
+      const MachineRates own = in_parts ? known_rates<Real<T>>(context, mode) : rates;
       for (const Index size : options.sizes) {
         const std::string note = scalar + ", " + option_name(mode) + ", " + placement + ", n = " + std::to_string(size);
         step(note, 0);
-        Products<T> products(context, options, scalar, mode, placement, size, rates);
+        Products<T> products(context, options, scalar, mode, placement, size, own);
         append(products.rows(kept, [&] { step(note, 0); }));
         step(note, size);
       }
     }
   }
   if (options.peers.empty()) return;
-  const MachineRates rates = known_rates<T>(context);
-  const PeerProducts<T> products(context, options, rates);
+  kept.peak = peak ? *peak : known_rates<T>(context).peak_flops();
+  const PeerProducts<T> products(context, options);
   for (const std::string& name : options.peers) {
     const std::unique_ptr<GemmPeer<T>> peer = gemm_peer<T>(context.comm(), name);
     for (const Index size : options.sizes) {
@@ -392,7 +387,7 @@ void complete(Options& options) {
 int run(Context& context, Options options) {
   complete(options);
   const Communicator& comm = context.comm();
-  require_modes_and_peers(comm, options);
+  require_modes_and_placements(options);
   std::vector<std::string> joined;
   comm.on_rank(0, [&] {
     require_study_files(context, options);
@@ -400,14 +395,15 @@ int run(Context& context, Options options) {
   });
   auto report = context.report("study");
   report.inputs()["study"] = "gemm";
-  all_options().enter(options, report.inputs());
+  study_gemm_options().enter(options, report.inputs());
+  options.peers = peers_here(context, options, report);
 
   Kept kept;
   kept.device = device_of(context);
   context.say(
-      "method     scalar          math    place         size    tile    seconds  predicted    GFLOP/s  % peak  % "
+      "method     scalar          math    place         size    tile     seconds  predicted    GFLOP/s  % peak  % "
       "nominal"
-      "   % hidden   (* the model's tile; of others the fastest block)");
+      "   % hidden   (* the model's tile, of others the fastest block; + the published one)");
   std::vector<nlohmann::ordered_json> rows;
   for (const StudyGemmRow& row : all_rows(context, options, kept)) rows.push_back(as_json(row));
   comm.on_rank(0, [&] { study_gemm_table.write(options.output, rows, joined); });
@@ -428,8 +424,8 @@ void add_study_gemm(CLI::App& study, Selection& selection) {
        "  heddle study gemm --largest 1024 --join two.csv --plot gemm.png\n"
        "  mpirun -n 2 heddle study gemm --sizes 1024 --peers scalapack\n"
        "Columns memory_bound and transfer_bound are the lower bounds on the tile, equations (6) and (8) of "
-       "Choi and Stegailov (2022)."},
-      all_options(), run);
+       "Choi and Stegailov (2022), and published_tile is what heddle gemm --choice published takes, equation (9)."},
+      study_gemm_options(), run);
 }
 
 }  // namespace heddle::driver

@@ -32,7 +32,7 @@ std::vector<Index> fitting(const std::vector<Index>& wanted, Index n) {
 struct SharedLibrary {
   const char* name;   // As people call it.
   const char* path;   // Where CMake found it; empty: nowhere.
-  const char* where;  // What tells CMake.
+  const char* where;  // What provides it, and what tells CMake.
 };
 #ifndef HEDDLE_SCALAPACK_FILE
 #define HEDDLE_SCALAPACK_FILE ""
@@ -40,13 +40,16 @@ struct SharedLibrary {
 #ifndef HEDDLE_COSMA_FILE
 #define HEDDLE_COSMA_FILE ""
 #endif
-constexpr SharedLibrary scalapack = {"ScaLAPACK", HEDDLE_SCALAPACK_FILE, "SCALAPACK_LIBRARY"};
-constexpr SharedLibrary cosma = {"COSMA", HEDDLE_COSMA_FILE, "COSMA_PXGEMM_LIBRARY"};
+constexpr SharedLibrary scalapack = {
+    "ScaLAPACK", HEDDLE_SCALAPACK_FILE,
+    "libscalapack-openmpi-dev of Debian or netlib-scalapack of Spack has it; elsewhere -DSCALAPACK_LIBRARY=FILE"};
+constexpr SharedLibrary cosma = {"COSMA", HEDDLE_COSMA_FILE,
+                                 "cosma +scalapack of Spack has it; then configure with -DCOSMA_ROOT=FOLDER"};
 
 // Null, and why in `trouble`, where it can't be loaded. A library stays loaded: MPI may keep its callbacks.
 void* loaded(const SharedLibrary& library, std::string& trouble) {
   if (library.path[0] == '\0') {
-    trouble = message_of("this build has no ", library.name, ": CMake did not find it (", library.where, ")");
+    trouble = message_of("this build has no ", library.name, ": ", library.where);
     return nullptr;
   }
   void* const handle = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
@@ -188,7 +191,8 @@ std::string trouble_with_cublasmp(const Communicator& comm) {
   }
 #else
   static_cast<void>(comm);
-  return "this build has no cuBLASMp, which needs CUDA and NCCL: CMake did not find it (CUBLASMP_ROOT, NCCL_ROOT)";
+  return "this build has no cuBLASMp: nvidia-cublasmp-cu12 (or -cu13) of PyPI has it, beside CUDA and NCCL; then "
+         "configure a build for CUDA with -DCUBLASMP_ROOT=FOLDER and -DNCCL_ROOT=FOLDER";
 #endif
 }
 
@@ -200,7 +204,9 @@ std::string trouble_here(const Communicator& comm, const std::string& peer) {
       trouble = message_of("cublasXt is of one process, these ranks are on ", comm.nodes(), " nodes");
 #else
     static_cast<void>(comm);
-    trouble = "this build has no cublasXt, which comes with CUDA";
+    trouble =
+        "this build has no cublasXt: nvidia-cuda-toolkit of Debian or cuda of Spack has it; then configure a build "
+        "for CUDA";
 #endif
   } else if (peer == "cublasmp") {
     trouble = trouble_with_cublasmp(comm);

@@ -23,6 +23,7 @@ nlohmann::ordered_json as_json(const StudyGemmRow& row) {
   object["seconds"] = row.report.seconds;
   enter("predicted_seconds", row.report.predicted_seconds);
   object["gflops"] = row.report.gflops;
+  object["peak_gflops"] = row.peak / 1e9;
   object["peak_share"] = row.peak_share;
   enter("nominal_share", row.nominal_share);
   enter("hidden_share", row.hidden_share);
@@ -30,6 +31,7 @@ nlohmann::ordered_json as_json(const StudyGemmRow& row) {
     enter("memory_bound", row.bounds->memory);
     object["transfer_bound"] = row.bounds->transfer;
   }
+  enter("published_tile", row.published_tile);
   if (row.is_ours()) object["bytes_received"] = row.report.bytes_received;
   return object;
 }

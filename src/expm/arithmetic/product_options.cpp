@@ -5,12 +5,13 @@
 namespace heddle::impl {
 
 void add_product_options(std::vector<Argument>& arguments, int complex_products, const GemmOptions& options) {
-  arguments.insert(arguments.end(), {argument("complex_products", complex_products),
-                                     argument("gemm.tile", options.tile), argument("gemm.layers", options.layers),
-                                     argument("gemm.arithmetic", static_cast<int>(options.arithmetic)),
-                                     argument("gemm.math", static_cast<int>(options.math)),
-                                     argument("gemm.emulation.moduli", options.emulation.moduli),
-                                     argument("gemm.emulation.look", options.emulation.look)});
+  arguments.insert(arguments.end(),
+                   {argument("complex_products", complex_products), argument("gemm.tile", options.tile),
+                    argument("gemm.choice", static_cast<int>(options.choice)), argument("gemm.layers", options.layers),
+                    argument("gemm.arithmetic", static_cast<int>(options.arithmetic)),
+                    argument("gemm.math", static_cast<int>(options.math)),
+                    argument("gemm.emulation.moduli", options.emulation.moduli),
+                    argument("gemm.emulation.look", options.emulation.look)});
 }
 
 void require_product_options(const char* operation, double tolerance, int complex_products,

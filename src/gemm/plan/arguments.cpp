@@ -135,6 +135,7 @@ void require_plan(const Communicator& comm, const std::string& scalar, const Pro
                  argument("B", product.b),
                  argument("C", product.c),
                  argument("tile", options.tile),
+                 {"choice", std::string(to_string(options.choice))},
                  argument("grid.rows", options.grid.rows),
                  argument("grid.columns", options.grid.columns),
                  argument("layers", options.layers),

@@ -50,6 +50,13 @@ double received(const Product& shape, int columns) {
          static_cast<double>(shape.columns()) / columns;
 }
 
+// The tile that is given, or the published one; 0: the model chooses.
+Index settled_tile(const Product& shape, const GemmOptions& options, const MachineRates& rates,
+                   const ElementCost& cost) {
+  if (options.tile > 0 || options.choice == TileChoice::model) return options.tile;
+  return published_tile(rates, shape_of(shape, cost));
+}
+
 // Of many ranks, whose schedules take long to make, the one column, the three grids that are fastest with a guessed
 // tile, and the one that receives least; of several layers the two that receive least, the higher ones of equals.
 std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
@@ -61,13 +68,14 @@ std::vector<int> promising(const Product& shape, const std::vector<int>& columns
                    [&](int one, int other) { return received(shape, one) < received(shape, other); });
   best.resize(shape.layers > 1 ? 2 : 1);
   if (shape.layers > 1) return best;
+  const Index settled = settled_tile(shape, options, rates, cost);
   std::vector<std::pair<double, int>> times;
   for (const int count : columns) {
     // What receives no less than the one column gains nothing.
     if (count > 1 && received(shape, count) >= received(shape, 1)) continue;
     Product product = shape;
     product.grid_columns = count;
-    product.tile = options.tile > 0 ? options.tile : guessed_tile(rates, cost, product, workspace_bytes);
+    product.tile = settled > 0 ? settled : guessed_tile(rates, cost, product, workspace_bytes);
     const int bands = bands_that_fit(product, cost.bytes, workspace_bytes);
     hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
     times.emplace_back(predicted_seconds(rates, cost, product, bands), count);
@@ -100,10 +108,11 @@ Candidate native_candidate(const Product& shape, const GemmOptions& options, con
                            std::size_t workspace_bytes) {
   Product product = shape;
   std::optional<ChosenTile> chosen;
-  if (options.tile == 0) {
+  product.tile = settled_tile(shape, options, rates, element_cost<T>);
+  if (product.tile == 0) {
     chosen = choose_tile(rates, element_cost<T>, shape, options.bands_per_pass, workspace_bytes);
+    product.tile = chosen->tile;
   }
-  product.tile = chosen ? chosen->tile : options.tile;
   Candidate candidate = with_bands(product, options, std::numeric_limits<int>::max(), sizeof(T), workspace_bytes);
   candidate.seconds =
       chosen ? chosen->seconds : predicted_seconds(rates, element_cost<T>, candidate.product, candidate.bands_per_pass);
@@ -127,8 +136,10 @@ std::vector<int> layers_to_try(const Product& shape, const GemmOptions& options,
   std::vector<int> layers = {1};
   const bool in_host_memory = shape.a.residence() == Residence::host || shape.b.residence() == Residence::host ||
                               shape.c.residence() == Residence::host;
-  // Who gives a tile compares bits, and who gives a grid wants all ranks in it.
-  if (options.tile > 0 || options.grid.columns > 0 || shape.half || in_host_memory || shape.node_of.empty()) {
+  // A caller who gives a tile compares bits, one who gives a grid wants all ranks in it, and the published algorithm
+  // has one layer.
+  if (options.tile > 0 || options.choice == TileChoice::published || options.grid.columns > 0 || shape.half ||
+      in_host_memory || shape.node_of.empty()) {
     return layers;
   }
   const int nodes = *std::max_element(shape.node_of.begin(), shape.node_of.end()) + 1;

@@ -27,7 +27,7 @@ template <Scalar T> inline constexpr ElementCost element_cost{sizeof(T), flops_p
 /// Native products are cut into GemmOptions::layers; where these are left open, into several where that is predicted to
 /// pay. Emulated ones have one layer.
 ///
-/// With Arithmetic::native or emulated the tile is options.tile, or the one of least predicted time (native) or of one
+/// With Arithmetic::native or emulated the tile is options.tile, or the one that options.choice says (native) or of one
 /// rank's share (emulated, less where its residues would not fit). With Arithmetic::automatic both plans are made and
 /// the one predicted to be faster is taken, native where rates.emulated is empty. If that is the emulated one,
 /// most_moduli is lowered to the largest number of moduli with which it is no slower than the native one, and what

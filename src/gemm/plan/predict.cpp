@@ -216,6 +216,15 @@ std::vector<double> last_products_end(const MachineRates& rates, const ElementCo
 
 }  // namespace
 
+ProductShape shape_of(const Product& product, const ElementCost& cost) {
+  return {product.rows(),
+          product.columns(),
+          product.inner(),
+          product.ranks,
+          static_cast<int>(cost.bytes),
+          cost.flops_per_multiply_add};
+}
+
 double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                          int bands_per_pass) {
   return predicted_times(rates, cost, product, make_schedules(product, bands_per_pass)).seconds;
@@ -364,8 +373,7 @@ ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Produ
     try_share(product.rows(), product.grid_rows());
     if (product.grid_columns > 1) try_share(product.columns(), product.grid_columns);
   }
-  const TileBounds bounds = tile_bounds(rates, {product.rows(), product.columns(), product.inner(), product.ranks,
-                                                static_cast<int>(cost.bytes), cost.flops_per_multiply_add});
+  const TileBounds bounds = tile_bounds(rates, shape_of(product, cost));
   // The bounds are those of the published algorithm, one band of A at a time; holding more lets smaller tiles do.
   const Index smallest = std::max(bounds.memory.value_or(1), bounds.transfer);
   if (bands_per_pass == 1 && *candidates.rbegin() >= smallest) {

@@ -12,6 +12,9 @@ struct ElementCost {
   double flops_per_multiply_add = 2.0;
 };
 
+/// The shape that bounds on its tile are of.
+[[nodiscard]] ProductShape shape_of(const Product& product, const ElementCost& cost);
+
 /// Seconds of the slowest rank. Its products run one after the other at the rate measured for the tile, less what the
 /// device loses with time, each when its bands are there; the bands come one after the other, as fast as the link is
 /// where ranks that load from one owner share it, through the bus where they are in host memory, each when its slot is

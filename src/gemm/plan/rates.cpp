@@ -1,4 +1,5 @@
 // What the rates of a machine say of a tile, and the bounds of the published model.
+#include "core/names.hpp"
 #include "gemm/plan/arguments.hpp"
 #include "gemm/plan/predict.hpp"
 
@@ -7,6 +8,15 @@
 #include <utility>
 
 namespace heddle {
+namespace {
+
+constexpr impl::Names<TileChoice, 2> choices = {{{TileChoice::model, "model"}, {TileChoice::published, "published"}}};
+
+}  // namespace
+
+std::string_view to_string(TileChoice choice) {
+  return impl::name_of(choices, choice, "choice of the tile");
+}
 
 double MachineRates::peak_flops() const {
   double peak = 0.0;
@@ -65,6 +75,16 @@ TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
                             rates.peak_flops() / rates.link_bandwidth);
   }
   return bounds;
+}
+
+std::optional<Index> TileBounds::smallest() const {
+  if (!memory) return {};
+  return std::max(*memory, transfer);
+}
+
+Index published_tile(const MachineRates& rates, const ProductShape& shape) {
+  const Index share = std::max<Index>((shape.rows + shape.ranks - 1) / shape.ranks, 1);
+  return std::min(tile_bounds(rates, shape).smallest().value_or(share), share);
 }
 
 }  // namespace heddle

@@ -1,0 +1,39 @@
+// The measured peak of a CPU's arithmetic: no product is faster.
+#include "support/matrices.hpp"
+#include <heddle/tuning/rates.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace heddle {
+namespace {
+
+constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
+// Of measurements on cores that others use, too.
+constexpr double noise = 0.05;
+
+// Empty on GPUs.
+template <Scalar T> double peak(const Communicator& comm) {
+  return measure_peak<T>(comm).value_or(0.0);
+}
+
+template <class T> class Peak : public ::testing::Test {};
+TYPED_TEST_SUITE(Peak, test::AllScalars);
+
+// A core that others use may be slow whenever the peak is measured: the largest of several counts.
+TYPED_TEST(Peak, IsAtLeastTheRateOfTheBestProduct) {
+  using T = TypeParam;
+  const Communicator comm = test::world();
+  ASSERT_EQ(measure_peak<T>(comm).has_value(), on_host);
+  if (!on_host) return;
+  double largest = peak<T>(comm);
+  const double product = measure_rates<T>(comm, 0.5).peak_flops();
+  for (int again = 0; again < 10 && largest < (1 - noise) * product; ++again) {
+    largest = std::max(largest, peak<T>(comm));
+  }
+  EXPECT_GE(largest, (1 - noise) * product);
+}
+
+}  // namespace
+}  // namespace heddle
