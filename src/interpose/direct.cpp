@@ -232,8 +232,8 @@ void put(const Product<T>& product, Workspace<T>& work, double square_of_reach, 
   Elementwise<T, W>(product, work, (work.left.*integers).data(), (work.right.*integers).data()).all();
 }
 
-// Whether it was emulated, by integers of 64 bits at most or of any number; otherwise nothing is done.
-template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, bool any) {
+// Takes the factors, and asks how many moduli they want: 0 where no number is enough.
+template <Scalar T> int look_at(const Product<T>& product, Workspace<T>& work) {
   work.left.take(product.op_a, product.A, product.leading_a, true, product.m, product.k, work.threads);
   work.right.take(product.op_b, product.B, product.leading_b, false, product.n, product.k, work.threads);
   work.left.measure(leading_width(product.k));
@@ -243,12 +243,15 @@ template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, 
     work.moduli = emulation_moduli<T>(product.k);
     work.inner = product.k;
   }
-  int moduli = work.moduli;
-  if (spread.undecided > 0 || spread.ratio > usual_spread) {
-    const EmulationReport report = choose_emulation<T>(product.k, product.m * product.n, spread, {});
-    if (report.fallback) return false;
-    moduli = report.moduli;
-  }
+  if (spread.undecided == 0 && spread.ratio <= usual_spread) return work.moduli;
+  const EmulationReport report = choose_emulation<T>(product.k, product.m * product.n, spread, {});
+  return report.fallback ? 0 : report.moduli;
+}
+
+// Whether it was emulated, by integers of 64 bits at most or of any number; otherwise nothing is done.
+template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, bool any) {
+  const int moduli = look_at(product, work);
+  if (moduli == 0) return false;
   const ResidueSystem& system = residue_system(field_of<T>, moduli);
   const double square_of_reach = square_of_reach_for(system, product.k);
   // Integers are below the root of half of P, sums of their products below half of P.
@@ -293,6 +296,12 @@ template <Scalar T> void multiply_exactly(const Product<T>& product, const Works
 
 }  // namespace
 
+template <Scalar T> int moduli_by_planes(const Product<T>& product, int threads) {
+  Workspace<T> work;
+  work.threads = threads;
+  return look_at(product, work);
+}
+
 template <Scalar T> bool multiply_directly(const Product<T>& product) {
   // Of a few products integers are the faster.
   const bool few = product.m * product.n * product.k <= 8;
@@ -306,8 +315,9 @@ template <Scalar T> void multiply_on_host(const Product<T>& product, int threads
   if (!emulate(product, work, true)) multiply_exactly(product, work);
 }
 
-#define HEDDLE_INSTANTIATE(T)                            \
-  template bool multiply_directly<T>(const Product<T>&); \
+#define HEDDLE_INSTANTIATE(T)                               \
+  template int moduli_by_planes<T>(const Product<T>&, int); \
+  template bool multiply_directly<T>(const Product<T>&);    \
   template void multiply_on_host<T>(const Product<T>&, int)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

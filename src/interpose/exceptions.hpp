@@ -104,6 +104,36 @@ template <Scalar T, class A, class X>
   if (is_finite(y) && is_tiny(y) && last + last_bit(alpha) < least_bit<T>) quiet.raise(FE_UNDERFLOW | FE_INEXACT);
 }
 
+/// What a sum of `terms` terms times 2^-scale rounds to, if it is known, beyond the range of R too: then `raised` is
+/// what that raises. Not where it is a denormal double.
+template <RealScalar R>
+bool rounds_far(const exact::Compensated& sum, Index terms, double absolute, int scale, double& result, int& raised) {
+  double high = 0.0;
+  double low = 0.0;
+  const double off = sum.split(terms, absolute, high, low);
+  if (!(std::abs(high) > 2.0 * off)) return false;
+  using Limits = std::numeric_limits<R>;
+  const int exponent = std::ilogb(high) - scale;
+  if (exponent > Limits::max_exponent) {
+    result = std::copysign(std::numeric_limits<double>::infinity(), high);
+    raised = FE_OVERFLOW | FE_INEXACT;
+    return true;
+  }
+  if (exponent < Limits::min_exponent - Limits::digits - 2) {
+    result = std::copysign(0.0, high);
+    raised = FE_UNDERFLOW | FE_INEXACT;
+    return true;
+  }
+  if (exponent < Limits::min_exponent || exponent > Limits::max_exponent - 3) return false;
+  R rounded{0};
+  if constexpr (sizeof(R) == 4) {
+    if (scale != 0) return false;
+  }
+  if (!sum.rounds_to<R>(terms, absolute, rounded)) return false;
+  result = std::ldexp(static_cast<double>(rounded), -scale);
+  return true;
+}
+
 /// alpha y, for products with many x: where it leaves the numbers of T, together with a power of two.
 template <Scalar T> class Factor {
  public:
@@ -127,6 +157,7 @@ template <Scalar T> class Factor {
   /// x alpha y + c by multiply_add().
   [[nodiscard]] T add_product(const T& x, const T& c) const {
     if (exponent_ == 0 || x == T{0} || !is_finite(x)) return multiply_add(x, value_, c);
+    if (is_nothing(largest_part(x))) return multiply_add(x, smallest(), c);
     const int of_x = std::ilogb(largest_part(x));
     const int half = (of_x + exponent_) / 2;
     return multiply_add(scaled(x, half - of_x), scaled(value_, of_x + exponent_ - half), c);
@@ -136,8 +167,36 @@ template <Scalar T> class Factor {
     all.value_ = conjugate(value_);
     return all;
   }
+  /// For x whose parts are `most` at most: without the power of two, if all products are nothing.
+  [[nodiscard]] Factor for_up_to(const Real<T>& most) const {
+    if (exponent_ == 0 || !is_nothing(most)) return *this;
+    Factor all = *this;
+    all.exponent_ = 0;
+    all.value_ = smallest();
+    return all;
+  }
 
  private:
+  // Whether products with x whose parts are `most` at most are below half of the smallest number, so that their signs
+  // and that they are not zero are all that a sum has of them; those with smallest() too.
+  [[nodiscard]] bool is_nothing(const Real<T>& most) const {
+    // Parts of value_ are below 2^3.
+    return most < Real<T>(0.25) && std::ilogb(most) + 1 + exponent_ + 3 < least_bit<T>;
+  }
+  [[nodiscard]] T smallest() const {
+    using R = Real<T>;
+    const Quiet quiet;
+    const auto small = [&](R part) {
+      const R least = part == R{0} ? R{0} : std::numeric_limits<R>::denorm_min();
+      return std::copysign(std::max(std::abs(std::scalbn(part, exponent_)), least), part);
+    };
+    if constexpr (is_complex<T>) {
+      return T(small(value_.real()), small(value_.imag()));
+    } else {
+      return small(value_);
+    }
+  }
+
   T value_;
   int exponent_ = 0;
 };

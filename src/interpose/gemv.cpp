@@ -20,19 +20,14 @@ namespace {
 template <Index many, RealScalar T>
 void add_columns_to(const T* A, Index leading, Index rows, const double* x, RowSums& sums) {
   for (Index r = 0; r < rows; ++r) {
-    exact::Compensated one;
-    one.sum = sums.sum[r];
-    one.lost = sums.lost[r];
-    one.size = sums.size[r];
+    exact::Compensated one = sums.of(r);
     for (Index q = 0; q < many; ++q) {
       double value = static_cast<double>(A[r + q * leading]);
       double error = x[q];
       exact::two_product(value, error);
       exact::Compensated::add(one.sum, one.lost, one.size, value, error);
     }
-    sums.sum[r] = one.sum;
-    sums.lost[r] = one.lost;
-    sums.size[r] = one.size;
+    sums.set(r, one);
   }
 }
 template <RealScalar T>
@@ -57,48 +52,10 @@ struct RoundedRows {
 template <RealScalar T>
 void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, double* result, bool* known) {
   for (Index r = 0; r < rows; ++r) {
-    exact::Compensated all;
-    all.sum = sums.sum[r];
-    all.lost = sums.lost[r];
-    all.size = sums.size[r];
     T value{0};
-    known[r] = is_known(all, sums.terms, absolute, value);
+    known[r] = is_known(sums.of(r), sums.terms, absolute, value);
     result[r] = static_cast<double>(value);
   }
-}
-
-// What sum r times 2^-scale rounds to, if it is known, beyond the range of R too: then `raised` is what that raises.
-// Not where it is a denormal double.
-template <RealScalar R>
-bool rounds_far(const RowSums& sums, Index r, double absolute, int scale, double& result, int& raised) {
-  exact::Compensated all;
-  all.sum = sums.sum[r];
-  all.lost = sums.lost[r];
-  all.size = sums.size[r];
-  double high = 0.0;
-  double low = 0.0;
-  const double off = all.split(sums.terms, absolute, high, low);
-  if (!(std::abs(high) > 2.0 * off)) return false;
-  using Limits = std::numeric_limits<R>;
-  const int exponent = std::ilogb(high) - scale;
-  if (exponent > Limits::max_exponent) {
-    result = std::copysign(std::numeric_limits<double>::infinity(), high);
-    raised = FE_OVERFLOW | FE_INEXACT;
-    return true;
-  }
-  if (exponent < Limits::min_exponent - Limits::digits - 2) {
-    result = std::copysign(0.0, high);
-    raised = FE_UNDERFLOW | FE_INEXACT;
-    return true;
-  }
-  if (exponent < Limits::min_exponent || exponent > Limits::max_exponent - 3) return false;
-  R rounded{0};
-  if constexpr (sizeof(R) == 4) {
-    if (scale != 0) return false;
-  }
-  if (!all.rounds_to<R>(sums.terms, absolute, rounded)) return false;
-  result = std::ldexp(static_cast<double>(rounded), -scale);
-  return true;
 }
 
 // The factors of a product as add_and_finish() passes them on: real numbers for each part.
@@ -154,7 +111,8 @@ void add_and_finish(Index count, Index n, T alpha, const FactorsOf<T>& factors, 
         bool underflowed = false;
         const auto settle = [&](double absolute, int scale) {
           for (Index r = 0; r < parts * rows; ++r) {
-            if (known[r] || (known[r] = rounds_far<R>(sums, r, absolute, scale, result[r], raised[r]))) continue;
+            if (known[r] || (known[r] = rounds_far<R>(sums.of(r), sums.terms, absolute, scale, result[r], raised[r])))
+              continue;
             (std::isfinite(sums.sum[r]) && std::abs(sums.sum[r]) < 1.0 ? underflowed : overflowed) = true;
           }
         };
@@ -204,18 +162,13 @@ void add_turned(Index rows, RowSums& sums, const RowSums& others) {
     const bool odd = r % 2 != 0;
     const Index from = odd ? r - 1 : r + 1;
     const double factor = odd ? 1.0 : -1.0;
-    exact::Compensated one;
-    one.sum = sums.sum[r];
-    one.lost = sums.lost[r];
-    one.size = sums.size[r];
+    exact::Compensated one = sums.of(r);
     exact::Compensated other;
     other.sum = factor * others.sum[from];
     other.lost = factor * others.lost[from];
     other.size = others.size[from];
     one.merge(other);
-    sums.sum[r] = one.sum;
-    sums.lost[r] = one.lost;
-    sums.size[r] = one.size;
+    sums.set(r, one);
   }
   sums.terms += others.terms + 1;
 }

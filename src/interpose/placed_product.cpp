@@ -43,12 +43,14 @@ template <Scalar T> class PlacedProduct {
   bool run() {
     if (!take_all()) return false;
     if (product_.look && !overlap()) {
+      const bool is_long = product_.k > longest_widened;
       const std::optional<int> moduli =
-          moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
+          is_long ? moduli_by_planes(product_, threads_)
+                  : moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
       if (!moduli) return false;
       const bool usual = *moduli == emulation_moduli<T>(product_.k);
       // Of longer sums so many are open that the library's ways are faster.
-      if (!usual && product_.k > longest_widened) return false;
+      if (!usual && *moduli != 0 && is_long) return false;
       if (*moduli == 0) {
         by_exact_sums();
         return true;
@@ -236,6 +238,12 @@ template <Scalar T> class PlacedProduct {
       add_compensated(left_.panel(i), right_.panel(j, plane), inner, columns, work.sums[plane]);
       round_rows(work.sums[plane], columns * panel_width, underflow, sizeof(R) == 4, work.result[plane],
                  work.known[plane]);
+      for (Index e = 0; e < columns * panel_width; ++e) {
+        if (int raised = 0; !work.known[plane][e]) {
+          work.known[plane][e] = rounds_far<R>(work.sums[plane].of(e), work.sums[plane].terms, underflow, 0,
+                                               work.result[plane][e], raised);
+        }
+      }
     }
     const bool plain = product_.alpha == T{1} && product_.beta == T{0};
     const Index first = i * panel_width;
@@ -278,9 +286,7 @@ template <Scalar T> class PlacedProduct {
     sums::ExactSum<T> exactly;
     const Index e = c * panel_width + r;
     for (Index plane = 0; plane < parts<T>; ++plane) {
-      sum.part[plane].sum = work.sums[plane].sum[e];
-      sum.part[plane].lost = work.sums[plane].lost[e];
-      sum.part[plane].size = work.sums[plane].size[e];
+      sum.part[plane] = work.sums[plane].of(e);
     }
     T result;
     if (update.rounds_to(sum, product_.k, before, result)) return result;

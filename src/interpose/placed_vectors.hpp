@@ -23,6 +23,18 @@ struct RowSums {
   alignas(32) double size[rows];
   Index terms;  ///< Of each.
 
+  [[nodiscard]] exact::Compensated of(Index row) const {
+    exact::Compensated one;
+    one.sum = sum[row];
+    one.lost = lost[row];
+    one.size = size[row];
+    return one;
+  }
+  void set(Index row, const exact::Compensated& one) {
+    sum[row] = one.sum;
+    lost[row] = one.lost;
+    size[row] = one.size;
+  }
   /// Makes zeros of so many rows, and of as many more as vectors take with them.
   void clear(Index wanted) {
     const Index count = std::min(rows, (wanted + 15) / 16 * 16);

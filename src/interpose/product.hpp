@@ -51,6 +51,10 @@ template <Scalar T> struct Product {
 static_assert(offsetof(Product<Kokkos::complex<double>>, beta) == 80 &&
               offsetof(Product<Kokkos::complex<float>>, beta) == 72);
 
+/// How many moduli the factors want, as EmulatedProduct::probe() and choose_emulation() have it, 0 where no number is
+/// enough: from planes of leading bits of all elements at once.
+template <Scalar T> [[nodiscard]] int moduli_by_planes(const Product<T>& product, int threads);
+
 /// Computes the product, as EmulatedGemm defines it, on whichever path
 /// is faster. C is not read where beta is 0, A and B are not where alpha or k is 0; and nothing is done where alpha or
 /// k is 0 and beta is 1. C may share elements with A and B, which are then copied first.

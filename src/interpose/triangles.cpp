@@ -93,9 +93,10 @@ void syr(const Stored& stored, bool hermitian, bool conjugated, Index n, T alpha
   if (n == 0 || alpha == T{0}) return;
   const Arithmetic arithmetic;
   const Strided<const T> all(x, n, step);
+  const Real<T> largest = largest_part_of(n, all);
   for (Index j = 0; j < n; ++j) {
     const T own = conjugated_if(conjugated, all(j));
-    const Factor<T> factor(alpha, conjugated_if(hermitian, own));
+    const Factor<T> factor = Factor<T>(alpha, conjugated_if(hermitian, own)).for_up_to(largest);
     const Around rows = rows_of(stored, j, n);
     T* const column = A + stored.at(0, j);
     if (own != T{0}) {
@@ -115,11 +116,14 @@ void syr2(const Stored& stored, bool hermitian, bool conjugated, Index n, T alph
   const Arithmetic arithmetic;
   const Strided<const T> left(x, n, step_x);
   const Strided<const T> right(y, n, step_y);
+  const Real<T> largest_x = largest_part_of(n, left);
+  const Real<T> largest_y = largest_part_of(n, right);
   for (Index j = 0; j < n; ++j) {
     const T own_x = conjugated_if(conjugated, left(j));
     const T own_y = conjugated_if(conjugated, right(j));
-    const Factor<T> of_x(alpha, conjugated_if(hermitian, own_y));
-    const Factor<T> of_y = hermitian ? Factor<T>(alpha, own_x).conjugated() : Factor<T>(alpha, own_x);
+    const Factor<T> of_x = Factor<T>(alpha, conjugated_if(hermitian, own_y)).for_up_to(largest_x);
+    const Factor<T> own = Factor<T>(alpha, own_x).for_up_to(largest_y);
+    const Factor<T> of_y = hermitian ? own.conjugated() : own;
     const Around rows = rows_of(stored, j, n);
     T* const column = A + stored.at(0, j);
     if (own_x != T{0} || own_y != T{0}) {

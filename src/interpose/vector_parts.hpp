@@ -1,6 +1,7 @@
 // What products of matrices and vectors share.
 #pragma once
 
+#include "interpose/scaling.hpp"
 #include "interpose/threads.hpp"
 #include "interpose/vectors.hpp"
 
@@ -36,6 +37,12 @@ template <Scalar T> Real<T> part(const Strided<const T>& x, Index k) {
   } else {
     return x(k);
   }
+}
+/// The largest magnitude of a part that is a number.
+template <Scalar T> Real<T> largest_part_of(Index n, const Strided<const T>& x) {
+  Real<T> largest{0};
+  for (Index k = 0; k < n; ++k) largest = quiet_max(largest, largest_part(x(k)));
+  return largest;
 }
 /// Real numbers in a number.
 template <Scalar T> inline constexpr Index parts_of = is_complex<T> ? 2 : 1;

@@ -118,9 +118,10 @@ void ger(bool conjugated_x, bool conjugated_y, Index m, Index n, T alpha, const 
   const Arithmetic arithmetic;
   const Strided<const T> left(x, m, step_x);
   const Strided<const T> right(y, n, step_y);
+  const Real<T> largest = largest_part_of(m, left);
   for (Index j = 0; j < n; ++j) {
     if (right(j) == T{0}) continue;
-    const Factor<T> factor(alpha, conjugated_if(conjugated_y, right(j)));
+    const Factor<T> factor = Factor<T>(alpha, conjugated_if(conjugated_y, right(j))).for_up_to(largest);
     T* const column = A + j * leading;
     for (Index i = 0; i < m; ++i) column[i] = factor.add_product(conjugated_if(conjugated_x, left(i)), column[i]);
   }

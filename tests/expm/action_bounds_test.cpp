@@ -374,6 +374,39 @@ TYPED_TEST(ActionBounds, OfLongTimes) {
   }
 }
 
+// Terms of a series whose products cancel: what was rounded before them counts as much more.
+TYPED_TEST(ActionBounds, OfProductsThatCancel) {
+  using T = TypeParam;
+  constexpr int n = 7;
+  const int rows[n][n] = {
+      {}, {1000}, {0, 4000}, {0, -9000}, {-9000, 1000}, {0, 0, 2000, 0, -9000}, {0, 0, 0, 7000, 0, -2000}};
+  std::vector<Complex> entries;
+  for (const auto& row : rows) entries.insert(entries.end(), row, row + n);
+  std::vector<Complex> b(n);
+  b[0] = 0x1.808488p-3;
+  std::vector<WideComplex> term(n);
+  term[0] = 0x1.808488p-3L;
+  std::vector<WideComplex> expected = term;
+  for (int k = 1; k < n; ++k) {
+    std::vector<WideComplex> next(n);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        next[static_cast<std::size_t>(i)] +=
+            static_cast<long double>(rows[i][j]) * term[static_cast<std::size_t>(j)] / (2.0L * k);
+      }
+    }
+    term = next;
+    for (std::size_t i = 0; i < n; ++i) expected[i] += term[i];
+  }
+  const LocalMatrix<T> R("heddle::test::R", n, 1);
+  for (const ExpmActionMethod method : {ExpmActionMethod::taylor, ExpmActionMethod::krylov}) {
+    const ExpmActionReport report = ExpmActionPlan<T>(this->comm, {.method = method})
+                                        .execute(0.5, matrix_of<T>(this->comm, n, entries), vector_of<T>(b), R);
+    EXPECT_LE(distance<T>(R, expected), report.error) << to_string(method);
+    EXPECT_LE(report.error, 1000.0 * unit_roundoff<T>) << to_string(method);
+  }
+}
+
 // 2^600 A over a time of 2^-600 is A over 1, to the bit.
 TYPED_TEST(ActionBounds, OfMatricesFarFromOneOverTimesThatMakeUpForIt) {
   using T = TypeParam;

@@ -192,6 +192,64 @@ TYPED_TEST(Extremes, QuotientsOfDenormalNumbers) {
   }
 }
 
+// Rank-1 updates whose products are nothing beside any number take a shorter way, unless x has a large number: the same
+// bits, signs of zeros and exceptions.
+TYPED_TEST(Extremes, UpdatesByNothingAreThoseBesideALargeNumber) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R least = std::numeric_limits<R>::denorm_min();
+  const R small = std::numeric_limits<R>::min();
+  const std::vector<R> tiny = {R(0), -R(0), least, -least, R(5) * least, -R(7) * least, small, -R(3) * small};
+  const std::vector<R> before = {R(0),         -R(0),  least, -least,
+                                 R(9) * least, -small, R(1),  -std::numeric_limits<R>::max()};
+  const auto numbers = [](const std::vector<R>& parts) {
+    std::vector<T> all;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if constexpr (is_complex<T>) {
+        for (const R& other : parts) all.push_back(T(parts[k], other));
+      } else {
+        all.push_back(parts[k]);
+      }
+    }
+    return all;
+  };
+  const std::vector<T> x = numbers(tiny);
+  const int m = static_cast<int>(x.size());
+  const int with_one = m + 1;
+  const int n = m;
+  std::vector<T> x_and_one = x;
+  x_and_one.emplace_back(R(1));
+  const int one = 1;
+  for (const char* const stem : is_complex<T> ? std::vector<const char*>{"geru_", "gerc_"} : std::vector{"ger_"}) {
+    for (const R& size : {R(0.5), R(-0.75), std::ldexp(R(3), -30), R(1), R(64)}) {
+      T alpha(size);
+      if constexpr (is_complex<T>) alpha = T(size, -size);
+      const std::vector<T> values = numbers(before);
+      std::vector<T> found;
+      std::vector<T> expected;
+      for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < m; ++i) {
+          found.push_back(values[static_cast<std::size_t>(i * 7 + j) % values.size()]);
+          expected.push_back(found.back());
+        }
+        expected.emplace_back(R(2));
+      }
+      const auto flags_of = [&](std::vector<T>& A, int rows, const std::vector<T>& factors) {
+        std::feclearexcept(FE_ALL_EXCEPT);
+        call(this->mine(stem), {&rows, &n, &alpha, factors.data(), &one, x.data(), &one, A.data(), &rows});
+        return std::fetestexcept(FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_DIVBYZERO);
+      };
+      const int raised = flags_of(found, m, x);
+      ASSERT_EQ(raised, flags_of(expected, with_one, x_and_one)) << stem << " " << size;
+      for (int j = 0; j < n; ++j) {
+        const std::size_t column = static_cast<std::size_t>(j) * x.size();
+        ASSERT_EQ(std::memcmp(&found[column], &expected[column + static_cast<std::size_t>(j)], x.size() * sizeof(T)), 0)
+            << stem << " alpha " << size << " column " << j;
+      }
+    }
+  }
+}
+
 TEST(Steps, OfZeroTakeTheFirstElementEveryTime) {
   const int n = 4;
   const int step = 0;

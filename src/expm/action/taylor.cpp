@@ -147,6 +147,12 @@ bool ends_within(const ActionProblem<T>& problem, ActionWorkspace<T>& work, cons
   return false;
 }
 
+// A term of a series is rounded by its own recurrence and by the product that follows, whose sums may cancel: a product
+// of elements that have moved as much shows what that leaves.
+template <Scalar T> void move_before_product(ActionWorkspace<T>& work, const MatrixView<T>& X) {
+  work.move_companion(X, 4.0 * static_cast<double>(unit_roundoff<T>), 0.0);
+}
+
 enum class WholeSeries { done, overflows, never_ends };
 
 // The whole series in one step, where its terms end because A is nilpotent and no term is much larger than the sum:
@@ -162,6 +168,7 @@ WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>
   add_scaled<T>(problem.space, T(1), R, T(0), sum);
   std::vector<double> terms = work.columns.largest(R);
   for (int k = 1; k <= most; ++k) {
+    move_before_product(work, X);
     problem.apply(X, Y);
     ++report.products;
     recur<T>(problem.space, {scalar_from<T>(problem.time / static_cast<double>(k)), T(0), T(0), T(1)}, Y, X, Y, sum);
@@ -239,6 +246,7 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
     std::vector<double> term = terms, before = terms;
     double rest = 0.0;  // Of the terms left out, over the last.
     for (int k = 1; k <= steps.degree; ++k) {
+      move_before_product(work, X);
       problem.apply(X, Y);
       ++report.products;
       const std::complex<double> factor = time / static_cast<double>(k);

@@ -39,8 +39,10 @@ template <Scalar T> MatrixView<T> ActionWorkspace<T>::blocks(Index n, Index firs
 template <Scalar T> void ActionWorkspace<T>::move_companion(const MatrixView<T>& R, double relative, double absolute) {
   if (!companion_) return;
   const auto last = static_cast<Index>(R.extent(1)) - 1;
-  const double size = columns.largest(block_of(R, 0, static_cast<Index>(R.extent(0)), last, last + 1)).front();
-  move_at_random<T>(space_, R, last, relative, absolute * size);
+  if (absolute > 0.0) {
+    absolute *= columns.largest(block_of(R, 0, static_cast<Index>(R.extent(0)), last, last + 1)).front();
+  }
+  move_at_random<T>(space_, R, last, relative, absolute);
 }
 
 template <Scalar T>
