@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
@@ -31,6 +32,20 @@ std::vector<int> numbers_of(std::string_view text) {
     }
     text.remove_prefix(comma + 1);
   }
+}
+
+// The devices that CTest gave a test's ranks, from `--resource-spec-file` and the property RESOURCE_GROUPS: a group for
+// each rank, as "id:1,slots:2". Empty where it gave none.
+std::vector<int> devices_of_ctest() {
+  const char* const count = std::getenv("CTEST_RESOURCE_GROUP_COUNT");
+  std::vector<int> devices;
+  for (int group = 0; count != nullptr && group < std::atoi(count); ++group) {
+    const char* const given = std::getenv(message_of("CTEST_RESOURCE_GROUP_", group, "_GPUS").c_str());
+    int id = -1;
+    if (given == nullptr || std::sscanf(given, "id:%d,", &id) != 1) return {};
+    devices.push_back(id);
+  }
+  return devices;
 }
 
 }  // namespace
@@ -70,6 +85,8 @@ DeviceBinding bind_device(MPI_Comm comm) {
       const auto place = numbers.size() == 1 ? std::size_t{0} : static_cast<std::size_t>(binding.node_rank);
       wrong = place < numbers.size() && numbers[place] >= 0 && numbers[place] < devices ? 0 : 1;
       binding.device = wrong == 0 ? numbers[place] : -1;
+    } else if (const std::vector<int> given = devices_of_ctest(); !given.empty()) {
+      binding.device = given[static_cast<std::size_t>(binding.node_rank) % given.size()] % devices;
     }
     // Not by number: where a launcher shows each rank a device of its own (--gpus-per-task=1), all call it 0.
     using Identity = impl::vendor::DeviceIdentity;

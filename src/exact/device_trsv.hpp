@@ -357,8 +357,7 @@ void device_solve(Algorithm algorithm, const ExecutionSpace& space, const Operan
     device_solve<T, TwiceSum<T>>(space, A, lower, unit, x, refinements);
   } else {
     // Accumulators in these kernels take nvcc a quarter of an hour to compile.
-    require(algorithm == Algorithm::automatic, "exact::trsv: the algorithm ", to_string(algorithm),
-            " is there on CPUs alone");
+    require(trsv_takes(algorithm), "exact::trsv: the algorithm ", to_string(algorithm), " is there on CPUs alone");
     device_solve<T, InnerSum<T>>(space, A, lower, unit, x, refinements);
   }
 }

@@ -114,7 +114,7 @@ template <Scalar T> LuResult lu(const ExecutionSpace& space, const StridedMatrix
     space.fence("heddle::exact::lu");
     return result;
   } else {
-    require(options.algorithm == Algorithm::automatic, "exact::lu: the algorithm ", to_string(options.algorithm),
+    require(lu_takes(options.algorithm), "exact::lu: the algorithm ", to_string(options.algorithm),
             " is there on CPUs alone; GPUs take ", to_string(Algorithm::automatic));
     return device_lu(space, A, block);
   }

@@ -1,5 +1,6 @@
 #include "core/names.hpp"
 
+#include "core/on_host.hpp"
 #include <heddle/exact/algorithm.hpp>
 
 namespace heddle::exact {
@@ -20,6 +21,13 @@ constexpr heddle::impl::Names<Algorithm, 11> algorithms = {{
 }};
 
 }  // namespace
+
+bool trsv_takes(Algorithm algorithm) {
+  return heddle::impl::on_host || algorithm == Algorithm::automatic || !is_exact(algorithm);
+}
+bool lu_takes(Algorithm algorithm) {
+  return heddle::impl::on_host || algorithm == Algorithm::automatic;
+}
 
 std::string_view to_string(Algorithm algorithm) {
   return heddle::impl::name_in(algorithms, algorithm);

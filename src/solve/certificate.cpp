@@ -4,6 +4,7 @@
 #include "core/instantiate.hpp"
 #include "solve/equilibration.hpp"
 #include "solve/host_copy.hpp"
+#include "solve/memory.hpp"
 #include "solve/size.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/exact/distributed.hpp>
@@ -43,8 +44,12 @@ template <Scalar T> std::vector<double> distances_from_identity(const PlacedMatr
   const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
   const PlacedMatrix<T> G(A.ranks(), V.placement(), "heddle::solve::identity");
   if (A.ranks().comm() != nullptr) {
-    gemm(*A.ranks().comm(), Operation::none, Operation::none, T(1), V.distributed(), A.distributed(), T(0),
-         G.distributed());
+    const Communicator& comm = *A.ranks().comm();
+    GemmOptions options;
+    options.tile = certificate_tile(n, comm.size());
+    options.workspace_bytes = sizeof(T) * static_cast<std::size_t>(options.tile * n);
+    gemm(comm, Operation::none, Operation::none, T(1), V.distributed(), A.distributed(), T(0), G.distributed(),
+         options);
   } else {
     blas::gemm<T>(A.space(), Operation::none, Operation::none, T(1), V.local(), A.local(), T(0), G.local());
   }

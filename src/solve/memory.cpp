@@ -421,7 +421,7 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   if (options.certificate) {
     // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
-    const double band = std::min(inverse, sizeof(T) * 1024.0 * static_cast<double>(order));
+    const double band = sizeof(T) * static_cast<double>(impl::certificate_tile(order, ranks) * order);
     const double beside = ranks == 1 ? 3.0 * inverse : 6.0 * inverse + 10.0 * band;
     most = std::max(most, system + solving(impl::right_hand_sides(order, ranks)) + beside);
   }

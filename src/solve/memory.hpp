@@ -7,6 +7,8 @@
 #include <heddle/comm/communicator.hpp>
 #include <heddle/gemm/emulation.hpp>
 
+#include <algorithm>
+
 namespace heddle::impl {
 
 /// Of a rank's workspace of a factorization, besides what it has of the matrix.
@@ -25,6 +27,12 @@ template <Scalar T>
                                             const CyclicAxis& right, Operation op, Arithmetic arithmetic,
                                             Residence residence = Residence::device);
 
+/// The tile of a certificate's product of two matrices of this order: no more than a rank's share, so that what the
+/// product holds of bands is known beforehand on any backend.
+[[nodiscard]] inline Index certificate_tile(Index order, int ranks) {
+  constexpr Index most = 1024;
+  return std::clamp<Index>((order + ranks - 1) / ranks, 1, most);
+}
 /// Of a matrix whose columns are dealt out.
 template <Scalar T> [[nodiscard]] double bytes_of_local(Index rows, const CyclicAxis& columns);
 /// Of a copy of a matrix that is dealt out, and of the panels in which it comes from another placement.

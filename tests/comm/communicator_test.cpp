@@ -163,6 +163,24 @@ TEST(Device, SaysHowMuchMemoryIsAvailable) {
   }
 }
 
+TEST(Device, IsThatOfCTestsResourceGroup) {
+  const int devices = Kokkos::num_devices();
+  if (devices < 1) {
+    GTEST_SKIP() << "this backend has no devices";
+  }
+  const char* const count = std::getenv("CTEST_RESOURCE_GROUP_COUNT");
+  const char* const first = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS");
+  const std::string counted = count == nullptr ? "" : count;
+  const std::string given = first == nullptr ? "" : first;
+  for (const int wanted : {0, devices - 1}) {
+    setenv("CTEST_RESOURCE_GROUP_COUNT", "1", 1);
+    setenv("CTEST_RESOURCE_GROUP_0_GPUS", ("id:" + std::to_string(wanted) + ",slots:2").c_str(), 1);
+    EXPECT_EQ(bind_device(MPI_COMM_SELF).device, wanted);
+  }
+  count == nullptr ? unsetenv("CTEST_RESOURCE_GROUP_COUNT") : setenv("CTEST_RESOURCE_GROUP_COUNT", counted.c_str(), 1);
+  first == nullptr ? unsetenv("CTEST_RESOURCE_GROUP_0_GPUS") : setenv("CTEST_RESOURCE_GROUP_0_GPUS", given.c_str(), 1);
+}
+
 TEST(Device, BindingNamesNoDeviceOnCpus) {
   if (Kokkos::num_devices() > 0) {
     GTEST_SKIP() << "this backend has devices";

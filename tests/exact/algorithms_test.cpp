@@ -113,14 +113,7 @@ TYPED_TEST(ExactAlgorithms, ProductsHaveTheSameBits) {
 
 TYPED_TEST(ExactAlgorithms, TriangularSystemsHaveTheSameBits) {
   using T = TypeParam;
-  if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
-    const Matrix<T> A(2, 2);
-    const Kokkos::View<T*, MemorySpace> x("x", 2);
-    EXPECT_THROW(trsv(ExecutionSpace(), Triangle::lower, Operation::none, Diagonal::stored, A.device, x, 0,
-                      Algorithm::accumulator),
-                 Error);
-    return;
-  }
+  if (!trsv_takes(Algorithm::accumulator)) return;
   std::mt19937_64 random(3);
   for (const Data data : {Data::tame, Data::spread, Data::denormal}) {
     // Below, at and above the blocks of devices.
@@ -150,11 +143,7 @@ TYPED_TEST(ExactAlgorithms, TriangularSystemsHaveTheSameBits) {
 
 TYPED_TEST(ExactAlgorithms, FactorizationsHaveTheSameBits) {
   using T = TypeParam;
-  if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
-    const Matrix<T> A(2, 2);
-    EXPECT_THROW(static_cast<void>(lu(ExecutionSpace(), A.device, {.algorithm = Algorithm::plain})), Error);
-    return;
-  }
+  if (!lu_takes(Algorithm::accumulator)) return;
   std::mt19937_64 random(4);
   for (const Data data : {Data::tame, Data::spread, Data::cancelling, Data::denormal}) {
     for (const auto& [m, n] : {std::pair<std::size_t, std::size_t>{1, 1}, {60, 60}, {33, 57}, {57, 33}}) {
@@ -233,6 +222,34 @@ TYPED_TEST(ExactAlgorithms, TheOthersAreNearOnTameData) {
          Kokkos::subview(x.device, Kokkos::ALL, 0), 1, algorithm);
     return x;
   });
+}
+
+TYPED_TEST(ExactAlgorithms, ThatABuildHasNotAreRefused) {
+  using T = TypeParam;
+  std::vector<Algorithm> all(std::begin(exact_ones), std::end(exact_ones));
+  all.insert(all.end(), {Algorithm::automatic, Algorithm::twice, Algorithm::plain});
+  for (const Algorithm algorithm : all) {
+    const auto is_refused = [&](const auto& run) {
+      Matrix<T> A(2, 2);
+      Kokkos::deep_copy(A.device, T(1));
+      try {
+        run(A.device);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::argument);
+        return true;
+      }
+      return false;
+    };
+    EXPECT_EQ(is_refused([&](const auto& A) { static_cast<void>(lu(ExecutionSpace(), A, {.algorithm = algorithm})); }),
+              !lu_takes(algorithm))
+        << to_string(algorithm);
+    EXPECT_EQ(is_refused([&](const auto& A) {
+                const Kokkos::View<T*, MemorySpace> x("heddle::test::x", 2);
+                trsv(ExecutionSpace(), Triangle::lower, Operation::none, Diagonal::stored, A, x, 0, algorithm);
+              }),
+              !trsv_takes(algorithm))
+        << to_string(algorithm);
+  }
 }
 
 TEST(ExactAlgorithmNames, AreReadAsTheyAreWritten) {

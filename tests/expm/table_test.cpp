@@ -298,6 +298,7 @@ std::vector<Nilpotent> nilpotents() {
 
 TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
   using T = TypeParam;
+  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   constexpr int range = std::is_same_v<Real<T>, float> ? 120 : 1015;
   for (const Nilpotent& nilpotent : nilpotents()) {
     const Index n = nilpotent.n;
@@ -332,9 +333,9 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
         const auto single = this->exponential(this->alone, method, given);
         if (this->comm.rank() != 0) continue;
         EXPECT_TRUE(test::same_bits(found.E, single.E));
-        // Where powers say that scaling is unnecessary.
+        // Where powers say that scaling is unnecessary; on GPUs the host asks them only where more than two are spared.
         if (method.method != ExpmMethod::few_products || exponent > 10) {
-          EXPECT_EQ(found.squarings, 0);
+          EXPECT_LE(found.squarings, on_host ? 0 : 2);
         }
         Wide::bits = 5000;
         const WideMatrix result(found.E);

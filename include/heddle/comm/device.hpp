@@ -23,8 +23,9 @@ struct DeviceBinding {
 };
 
 /// Chooses device node_rank mod device_count, or the one that HEDDLE_DEVICE names: one number for all ranks, or a
-/// comma-separated list by node rank. Collective over `comm`; it needs MPI, but not Kokkos. Throws Error(argument), on
-/// every rank alike, where the variable names no device.
+/// comma-separated list by node rank; without it, in a test of CTest, those of its resource groups `gpus` by node rank.
+/// Collective over `comm`; it needs MPI, but not Kokkos. Throws Error(argument), on every rank alike, where the
+/// variable names no device.
 [[nodiscard]] DeviceBinding bind_device(MPI_Comm comm);
 
 /// Bytes that Views in the memory of kernels can still take: what is free on the device, or on CPU backends what the

@@ -32,6 +32,12 @@ enum class Algorithm {
   return algorithm != Algorithm::twice && algorithm != Algorithm::plain;
 }
 
+/// Whether trsv() takes it in this build: on GPUs, whose kernels for it have no accumulator, automatic, twice and
+/// plain.
+[[nodiscard]] bool trsv_takes(Algorithm algorithm);
+/// Whether lu() takes it in this build: on GPUs automatic alone.
+[[nodiscard]] bool lu_takes(Algorithm algorithm);
+
 /// "auto", "accumulator", "expansion-2" to "expansion-8", "twice" or "plain".
 [[nodiscard]] std::string_view to_string(Algorithm algorithm);
 /// The algorithm of such a name. Throws Error(argument) for any other.

@@ -165,11 +165,11 @@ bool is_studied(std::string_view operation, Index n) {
 
 bool has_algorithm(std::string_view operation, Algorithm algorithm) {
   if (algorithm == Algorithm::automatic) return true;
-  // Only the automatic way has blocks and batches; LU by others is there on CPUs alone.
+  // Only the automatic way has blocks and batches.
   if (operation == "lu-batched") return false;
-  if (operation == "lu") return on_host && algorithm == Algorithm::plain;
-  if (operation == "lu-unblocked") return on_host;
-  return operation != "trsv" || on_host || !is_exact(algorithm);
+  if (operation == "lu") return exact::lu_takes(algorithm) && algorithm == Algorithm::plain;
+  if (operation == "lu-unblocked") return exact::lu_takes(algorithm);
+  return operation != "trsv" || exact::trsv_takes(algorithm);
 }
 
 template <Scalar T> ExactCase exact_case(const Communicator& comm, std::string_view operation, Index n, int range) {

@@ -170,7 +170,7 @@ class Study {
     std::vector<Way> all;
     for (const Way& way : ways()) {
       if (way.algorithm != Algorithm::automatic) {
-        if (on_host || !is_exact(way.algorithm)) all.push_back(way);
+        if (exact::trsv_takes(way.algorithm)) all.push_back(way);
         continue;
       }
       for (const int refinements : options_.refinements) {
@@ -185,7 +185,7 @@ class Study {
   void add_lu(const HardMatrix& matrix) {
     row_.condition = matrix.condition;
     for (const Way& way : ways()) {
-      if (!on_host && way.algorithm != Algorithm::automatic) continue;
+      if (!exact::lu_takes(way.algorithm)) continue;
       const LocalMatrix<double> LU = on_device(matrix.A);
       const exact::LuResult factors = exact::lu(comm_.space(), LU, {.algorithm = way.algorithm});
       add(way,
