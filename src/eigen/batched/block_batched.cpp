@@ -60,7 +60,6 @@ template <Scalar T> class BlockEngine {
   void prepare() {
     std::vector<int> factored;
     each([&](int slot, const Progress<R>& progress) {
-      const Extremes<R>& found = look(slot);
       Member<R>& member = member_of(slot);
       member.exponent = progress.exponent;
       member.way = progress.is_diagonal()                   ? Way::diagonal
