@@ -7,6 +7,7 @@
 #include "interpose/product.hpp"
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace heddle::impl::interpose {
@@ -248,9 +249,9 @@ template <Scalar T> int look_at(const Product<T>& product, Workspace<T>& work) {
   return report.fallback ? 0 : report.moduli;
 }
 
-// Whether it was emulated, by integers of 64 bits at most or of any number; otherwise nothing is done.
-template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, bool any) {
-  const int moduli = look_at(product, work);
+// Whether the factors that were looked at were emulated, by integers of 64 bits at most or of any number; otherwise
+// nothing is done.
+template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, int moduli, bool any) {
   if (moduli == 0) return false;
   const ResidueSystem& system = residue_system(field_of<T>, moduli);
   const double square_of_reach = square_of_reach_for(system, product.k);
@@ -265,6 +266,17 @@ template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, 
     return false;
   }
   return true;
+}
+
+// In doubles, or else by integers as emulate() has it; one look serves both.
+template <Scalar T> bool multiply_by_either(const Product<T>& product, Workspace<T>& work, bool any) {
+  std::optional<int> moduli;
+  const auto look = [&] {
+    moduli = look_at(product, work);
+    return *moduli;
+  };
+  if (multiply_placed(product, work.threads, look)) return true;
+  return emulate(product, work, moduli ? *moduli : look(), any);
 }
 
 // exact::gemm() on the calling threads.
@@ -305,14 +317,14 @@ template <Scalar T> int moduli_by_planes(const Product<T>& product, int threads)
 template <Scalar T> bool multiply_directly(const Product<T>& product) {
   // Of a few products integers are the faster.
   const bool few = product.m * product.n * product.k <= 8;
-  return (!few && multiply_placed(product, 1)) || emulate(product, workspace<T>(), false);
+  Workspace<T>& work = workspace<T>();
+  return few ? emulate(product, work, look_at(product, work), false) : multiply_by_either(product, work, false);
 }
 
 template <Scalar T> void multiply_on_host(const Product<T>& product, int threads) {
-  if (multiply_placed(product, threads)) return;
   Workspace<T> work;
   work.threads = threads;
-  if (!emulate(product, work, true)) multiply_exactly(product, work);
+  if (!multiply_by_either(product, work, true)) multiply_exactly(product, work);
 }
 
 #define HEDDLE_INSTANTIATE(T)                               \

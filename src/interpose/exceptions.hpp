@@ -104,36 +104,6 @@ template <Scalar T, class A, class X>
   if (is_finite(y) && is_tiny(y) && last + last_bit(alpha) < least_bit<T>) quiet.raise(FE_UNDERFLOW | FE_INEXACT);
 }
 
-/// What a sum of `terms` terms times 2^-scale rounds to, if it is known, beyond the range of R too: then `raised` is
-/// what that raises. Not where it is a denormal double.
-template <RealScalar R>
-bool rounds_far(const exact::Compensated& sum, Index terms, double absolute, int scale, double& result, int& raised) {
-  double high = 0.0;
-  double low = 0.0;
-  const double off = sum.split(terms, absolute, high, low);
-  if (!(std::abs(high) > 2.0 * off)) return false;
-  using Limits = std::numeric_limits<R>;
-  const int exponent = std::ilogb(high) - scale;
-  if (exponent > Limits::max_exponent) {
-    result = std::copysign(std::numeric_limits<double>::infinity(), high);
-    raised = FE_OVERFLOW | FE_INEXACT;
-    return true;
-  }
-  if (exponent < Limits::min_exponent - Limits::digits - 2) {
-    result = std::copysign(0.0, high);
-    raised = FE_UNDERFLOW | FE_INEXACT;
-    return true;
-  }
-  if (exponent < Limits::min_exponent || exponent > Limits::max_exponent - 3) return false;
-  R rounded{0};
-  if constexpr (sizeof(R) == 4) {
-    if (scale != 0) return false;
-  }
-  if (!sum.rounds_to<R>(terms, absolute, rounded)) return false;
-  result = std::ldexp(static_cast<double>(rounded), -scale);
-  return true;
-}
-
 /// alpha y, for products with many x: where it leaves the numbers of T, together with a power of two.
 template <Scalar T> class Factor {
  public:

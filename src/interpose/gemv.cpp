@@ -58,6 +58,36 @@ void round_rows_anywhere(const RowSums& sums, Index rows, double absolute, doubl
   }
 }
 
+// The rounded value of a sum of `terms` terms times 2^-scale, infinity and zero beyond the range of R among them, with
+// the exceptions in `raised`. False where the rounding is not known, or the value is a denormal double.
+template <RealScalar R>
+bool rounds_far(const exact::Compensated& sum, Index terms, double absolute, int scale, double& result, int& raised) {
+  double high = 0.0;
+  double low = 0.0;
+  const double off = sum.split(terms, absolute, high, low);
+  if (!(std::abs(high) > 2.0 * off)) return false;
+  using Limits = std::numeric_limits<R>;
+  const int exponent = std::ilogb(high) - scale;
+  if (exponent > Limits::max_exponent) {
+    result = std::copysign(std::numeric_limits<double>::infinity(), high);
+    raised = FE_OVERFLOW | FE_INEXACT;
+    return true;
+  }
+  if (exponent < Limits::min_exponent - Limits::digits - 2) {
+    result = std::copysign(0.0, high);
+    raised = FE_UNDERFLOW | FE_INEXACT;
+    return true;
+  }
+  if (exponent < Limits::min_exponent || exponent > Limits::max_exponent - 3) return false;
+  R rounded{0};
+  if constexpr (sizeof(R) == 4) {
+    if (scale != 0) return false;
+  }
+  if (!sum.rounds_to<R>(terms, absolute, rounded)) return false;
+  result = std::ldexp(static_cast<double>(rounded), -scale);
+  return true;
+}
+
 // The factors of a product as add_and_finish() passes them on: real numbers for each part.
 template <Scalar T> using FactorsOf = std::array<std::vector<double>, static_cast<std::size_t>(parts_of<T>)>;
 

@@ -40,13 +40,13 @@ template <Scalar T> class PlacedProduct {
     right_.place_at(left_.place_at(memory().take(left_.needed() + right_.needed())));
   }
 
-  bool run() {
+  // `look`: how many moduli the factors of long sums want.
+  bool run(const std::function<int()>& look) {
     if (!take_all()) return false;
     if (product_.look && !overlap()) {
       const bool is_long = product_.k > longest_widened;
       const std::optional<int> moduli =
-          is_long ? moduli_by_planes(product_, threads_)
-                  : moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
+          is_long ? look() : moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
       if (!moduli) return false;
       const bool usual = *moduli == emulation_moduli<T>(product_.k);
       // Of longer sums so many are open that the library's ways are faster.
@@ -238,12 +238,6 @@ template <Scalar T> class PlacedProduct {
       add_compensated(left_.panel(i), right_.panel(j, plane), inner, columns, work.sums[plane]);
       round_rows(work.sums[plane], columns * panel_width, underflow, sizeof(R) == 4, work.result[plane],
                  work.known[plane]);
-      for (Index e = 0; e < columns * panel_width; ++e) {
-        if (int raised = 0; !work.known[plane][e]) {
-          work.known[plane][e] = rounds_far<R>(work.sums[plane].of(e), work.sums[plane].terms, underflow, 0,
-                                               work.result[plane][e], raised);
-        }
-      }
     }
     const bool plain = product_.alpha == T{1} && product_.beta == T{0};
     const Index first = i * panel_width;
@@ -428,16 +422,16 @@ template <Scalar T> class PlacedProduct {
 
 }  // namespace
 
-template <Scalar T> bool multiply_placed(const Product<T>& product, int threads) {
+template <Scalar T> bool multiply_placed(const Product<T>& product, int threads, const std::function<int()>& look) {
   if (!has_placed_sums()) return false;
   const Place& place = place_for<T>(product.k);
   if (!place.possible) return false;
-  const bool done = PlacedProduct<T>(product, place, threads).run();
+  const bool done = PlacedProduct<T>(product, place, threads).run(look);
   memory().give_back();
   return done;
 }
 
-#define HEDDLE_INSTANTIATE(T) template bool multiply_placed<T>(const Product<T>&, int)
+#define HEDDLE_INSTANTIATE(T) template bool multiply_placed<T>(const Product<T>&, int, const std::function<int()>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
