@@ -1,6 +1,7 @@
 // The published choice of the tile: equation (9) by its inequalities, one tile after the other, beside
 // published_tile(), and the plans that take it.
 #include "gemm/plan/choose.hpp"
+#include "gemm/rates.hpp"
 #include "support/errors.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/predict.hpp>
@@ -15,14 +16,7 @@
 namespace heddle {
 namespace {
 
-MachineRates rates_of(double math, double memory, double link) {
-  MachineRates rates;
-  rates.gemm = {{128, 0.7 * math}, {1024, math}};
-  rates.memory_bandwidth = memory;
-  rates.link_bandwidth = link;
-  rates.overlap = 1.0;
-  return rates;
-}
+using test::rates_of;
 
 // What equations (5), (7) and (9) say of one tile of this product.
 struct Inequalities {

@@ -1,4 +1,5 @@
 #include "gemm/plan/predict.hpp"
+#include "gemm/rates.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
@@ -16,14 +17,7 @@
 namespace heddle {
 namespace {
 
-MachineRates rates_of(double math, double memory, double link) {
-  MachineRates rates;
-  rates.gemm = {{256, 0.8 * math}, {1024, math}};
-  rates.memory_bandwidth = memory;
-  rates.link_bandwidth = link;
-  rates.overlap = 1.0;
-  return rates;
-}
+using test::rates_of;
 
 // The paper's (6) and (8) with numbers by hand: s = 4, BW_math = 10 T, BW_mem = 800 G (200 G elements, k = 50),
 // BW_transfer = 20 G, P = 4, N = 1000: 4 * 50 * 1000 / 900 = 222.2 and 2 * 3 * 500 = 3000.

@@ -37,8 +37,8 @@ struct GemmPrediction {
   Arithmetic arithmetic = Arithmetic::native;    ///< Native or emulated.
   double bytes_received = 0.0;                   ///< From other ranks, summed over all ranks.
   double bytes_between_nodes = 0.0;              ///< Of these, from other nodes.
-  /// Of the rank that needs most: its parts of A, B and C on its device, bands, tiles, layers, residues of emulated
-  /// products, and on GPUs the workspaces of cuBLAS, in bytes.
+  /// Bytes that the rank with the largest need takes of its device: its parts of A, B and C, bands, tiles, layers,
+  /// residues of emulated products, and on GPUs the workspaces of cuBLAS.
   double memory_bytes = 0.0;
   double planning_seconds = 0.0;  ///< Time that the choice of grid and tile took here.
 };

@@ -1,3 +1,4 @@
+// The options of heddle study gemm, and where the matrices of each of its placements lie.
 #include "drivers/study/gemm_options.hpp"
 
 #include "drivers/study/gemm_peers.hpp"
@@ -19,8 +20,7 @@ const OptionTable<StudyGemmOptions>& study_gemm_options() {
        choice({"bands", "whole", "one", "blocks", "host", parts_placement}, "NAME,..."),
        "bands: A and C in bands of rows, B of columns; whole: A, B and C on ranks 2, 1 and 0; one: all on rank 0; "
        "blocks: all in blocks of 64 x 64; host: as bands, in host memory; parts: of complex types, four real products "
-       "of "
-       "real and imaginary parts, those of C, B and A whole on ranks 0 to 5"},
+       "of real and imaginary parts, those of C, B and A whole on ranks 0 to 5"},
       {"--scalars", &Options::scalars, choice({"double", "float", "complex-double", "complex-float"}, "TYPE,..."),
        "Scalar types"},
       {"--math", &Options::math, choice({"auto", "tensor", "plain", "tf32"}, "NAME,..."), math_help},

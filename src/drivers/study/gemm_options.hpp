@@ -34,7 +34,7 @@ inline constexpr const char* parts_placement = "parts";
 struct StudyGemmPlaces {
   std::string a, b, c;
 };
-/// Of a name of --placements.
+/// Where A, B and C lie on so many ranks, for a name that --placements takes.
 [[nodiscard]] StudyGemmPlaces study_gemm_places(const std::string& name, int ranks);
 
 }  // namespace heddle::driver

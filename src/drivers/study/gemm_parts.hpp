@@ -74,7 +74,7 @@ template <RealScalar R> class PartsPlan {
     }
     return all;
   }
-  /// Of this rank in the last execute(), one product after the other.
+  /// What this rank did in the last execute(): the timelines of the four products, one after the other.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
 
  private:
