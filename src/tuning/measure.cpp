@@ -2,6 +2,7 @@
 #include "comm/progress_thread.hpp"
 #include "comm/queue.hpp"
 #include "comm/tags.hpp"
+#include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "gemm/run/instances.hpp"
@@ -27,11 +28,6 @@ namespace {
 using impl::best_of;
 using impl::make_operand;
 using impl::slowest;
-
-// The inner dimension of the products measured: long enough for a BLAS to be at its rate.
-constexpr Index inner_extent = impl::on_host ? 2048 : 8192;
-// Rows of the matrix that they take their bands from: well beyond a cache.
-constexpr Index largest_extent = impl::on_host ? 2048 : 16384;
 
 // Whom a rank sends to and receives from.
 struct Neighbours {
@@ -109,17 +105,25 @@ template <Scalar T> class Ring {
   LocalMatrix<T> to_;
 };
 
+// The matrices that all measured products share.
+template <Scalar T> struct Operands {
+  Operands(const Communicator& comm, Index rows)
+      : A(make_operand<T>(comm, rows, impl::measured_inner)),
+        B(make_operand<T>(comm, impl::measured_inner, rows)),
+        C(make_operand<T>(comm, rows, rows)) {}
+  [[nodiscard]] Index largest_tile() const { return static_cast<Index>(A.extent(0)) / 2; }
+
+  LocalMatrix<T> A;
+  LocalMatrix<T> B;
+  LocalMatrix<T> C;
+};
+
 // Products N_i x inner by inner x N_i as a schedule has them: through all bands of a matrix too large for a cache, then
 // with the next band of B, the lanes in turn. That costs a BLAS more than the same small product again and again.
 template <Scalar T> class Products {
  public:
-  Products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A, Index tile)
-      : comm_(comm),
-        instances_(instances),
-        A_(A),
-        B_(make_operand<T>(comm, static_cast<Index>(A.extent(1)), 2 * tile)),
-        C_(make_operand<T>(comm, static_cast<Index>(A.extent(0)), 2 * tile)),
-        tile_(tile) {}
+  Products(const Communicator& comm, const impl::Instances& instances, const Operands<T>& operands, Index tile)
+      : comm_(comm), instances_(instances), A_(operands.A), B_(operands.B), C_(operands.C), tile_(tile) {}
   /// Tiles until a band of B comes back.
   [[nodiscard]] int round() const { return 2 * bands(); }
   void run(int count) {
@@ -167,7 +171,7 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
 // The rate of each tile within about `seconds`, the tiles in turn; on GPUs in bursts, with a pause as long after each,
 // and then, if `warm`, when they are warm.
 template <Scalar T>
-void measure_products(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+void measure_products(const Communicator& comm, const impl::Instances& instances, const Operands<T>& operands,
                       double seconds, bool warm, MachineRates& rates,
                       const std::function<void(double share_done)>& progress) {
   const std::vector<Index> tiles = impl::on_host
@@ -181,8 +185,8 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
   double one = 0.0;  // The last tile's product.
   for (const Index tile : tiles) {
     // A larger tile than the time allows, which has four times the work, is left to the last rate measured.
-    if (4.0 * one > budget) break;
-    products.emplace_back(comm, instances, A, tile);
+    if (4.0 * one > budget || tile > operands.largest_tile()) break;
+    products.emplace_back(comm, instances, operands, tile);
     products.back().run(1);
     constexpr int few = impl::on_host ? 1 : 4;
     one = slowest(comm, [&] { products.back().run(few); }) / few;
@@ -272,7 +276,7 @@ void measure_warmth(const Communicator& comm, std::deque<Products<T>>& products,
 
 // How much of a transfer hides behind products: about as much work as the transfer takes, alone and beside it.
 template <Scalar T>
-double measured_overlap(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
+double measured_overlap(const Communicator& comm, const impl::Instances& instances, const Operands<T>& operands,
                         Neighbours neighbours, double bandwidth, const MachineRates& rates) {
   // Copy engines share nothing with products.
   if constexpr (!impl::on_host) return 1.0;
@@ -282,7 +286,7 @@ double measured_overlap(const Communicator& comm, const impl::Instances& instanc
   Ring<T> ring(comm, std::max(static_cast<Index>(bytes / sizeof(T)), Index{1}), neighbours);
   const double alone = best_of(comm, 7, [&] { ring.exchange(); });
   const Index tile = 128;
-  Products<T> products(comm, instances, A, tile);
+  Products<T> products(comm, instances, operands, tile);
   const int count = std::max(static_cast<int>(std::lround(alone * rates.flops_at(tile) / products.flops())), 1);
   const double product = best_of(comm, 7, [&] { products.run(count); });
   const double both = best_of(comm, 7, [&] { ring.exchange_beside(count, [&] { products.run(1); }); });
@@ -290,14 +294,15 @@ double measured_overlap(const Communicator& comm, const impl::Instances& instanc
 }
 
 template <Scalar T>
-void measure_link(const Communicator& comm, const impl::Instances& instances, const LocalMatrix<T>& A,
-                  MachineRates& rates) {
+void measure_link(const Communicator& comm, const impl::Instances& instances, const Operands<T>& operands,
+                  double memory, MachineRates& rates) {
   rates.overlap = impl::on_host ? 0.0 : 1.0;
   if (comm.size() == 1) {
     return;
   }
   // As long as a band: short messages don't reach a GPU link's rate.
-  const Index elements = (Index{impl::on_host ? 8 : 256} << 20) / static_cast<Index>(sizeof(T));
+  const double bytes = impl::on_host ? 0x1p23 : std::min(0x1p28, memory / 4.0);
+  const auto elements = static_cast<Index>(bytes) / static_cast<Index>(sizeof(T));
   // Where a rank is alone on its node, every link is one between nodes.
   const bool has_company = comm.all_reduce(comm.node_size(), Reduction::minimum) > 1;
   const Neighbours neighbours = neighbours_of(comm, !has_company);
@@ -305,13 +310,13 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
     const Neighbours others = neighbours_of(comm, true);
     Ring<T> away(comm, elements, others);
     rates.node_bandwidth = away.bytes() / best_of(comm, 7, [&] { away.exchange(); });
-    rates.node_overlap = measured_overlap<T>(comm, instances, A, others, rates.node_bandwidth, rates);
+    rates.node_overlap = measured_overlap<T>(comm, instances, operands, others, rates.node_bandwidth, rates);
   }
   Ring<T> small(comm, 1, neighbours);
   Ring<T> large(comm, elements, neighbours);
   rates.latency = best_of(comm, 21, [&] { small.exchange(); });
   rates.link_bandwidth = large.bytes() / best_of(comm, 7, [&] { large.exchange(); });
-  rates.overlap = measured_overlap<T>(comm, instances, A, neighbours, rates.link_bandwidth, rates);
+  rates.overlap = measured_overlap<T>(comm, instances, operands, neighbours, rates.link_bandwidth, rates);
 }
 
 // Between pinned host memory and the device, to it and both ways, on all ranks at once.
@@ -343,6 +348,17 @@ void measure_bus(const Communicator& comm, MachineRates& rates) {
 
 }  // namespace
 
+Index impl::measured_rows(std::size_t bytes_of_element, double memory) {
+  if (on_host) return 2048;
+  const auto bytes = [&](Index rows) {
+    return static_cast<double>(bytes_of_element) * static_cast<double>(rows) *
+           static_cast<double>(2 * measured_inner + rows);
+  };
+  Index rows = 16384;
+  while (rows > 2048 && bytes(rows) > memory) rows /= 2;
+  return rows;
+}
+
 template <Scalar T>
 MachineRates measure_rates(const Communicator& comm, double seconds,
                            const std::function<void(double share_done)>& progress, MathMode math) {
@@ -357,20 +373,28 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     };
     MachineRates rates;
     const impl::Instances instances = impl::make_instances(comm.space(), math);
-    const auto A = make_operand<T>(comm, largest_extent, inner_extent);
-    measure_products<T>(comm, instances, A, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
+    // Others may be at work on the device meanwhile.
+    const double memory =
+        0.25 * comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);
+    const Operands<T> operands(comm, impl::measured_rows(sizeof(T), memory));
+    measure_products<T>(comm, instances, operands, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
                         [&](double share) { report(0.8 * share); });
     {
-      // Well beyond any cache.
-      const Index elements = (Index{impl::on_host ? 64 : 1024} << 20) / static_cast<Index>(sizeof(T));
+      // Well beyond any cache; on GPUs several times in a row, beside which a kernel's launch is short.
+      const double bytes = impl::on_host ? 0x1p26 : std::min(0x1p28, memory / 4.0);
+      constexpr int copies = impl::on_host ? 1 : 4;
+      const auto elements = static_cast<Index>(bytes) / static_cast<Index>(sizeof(T));
       const auto from = make_operand<T>(comm, elements, 1);
       const auto to = make_operand<T>(comm, elements, 1);
-      const double time =
-          best_of(comm, 3, [&] { impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to); });
-      rates.memory_bandwidth = 2.0 * static_cast<double>(elements) * sizeof(T) / time;
+      const double time = best_of(comm, 3, [&] {
+        for (int k = 0; k < copies; ++k) {
+          impl::copy_elements<T>(comm.space(), "heddle::gemm::measure_copy", from, to);
+        }
+      });
+      rates.memory_bandwidth = 2.0 * copies * static_cast<double>(elements) * sizeof(T) / time;
     }
     report(0.9);
-    measure_link<T>(comm, instances, A, rates);
+    measure_link<T>(comm, instances, operands, memory, rates);
     measure_bus(comm, rates);
     if (seconds >= 1.0) {
       rates.emulated = impl::measure_emulated<T>(comm, 0.5 * seconds);

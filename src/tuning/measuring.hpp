@@ -15,6 +15,13 @@ namespace heddle::impl {
 template <Scalar T>
 [[nodiscard]] std::vector<MachineRates::GemmPoint> measure_emulated(const Communicator& comm, double seconds);
 
+/// The inner dimension of the native products that are measured: long enough for a BLAS to be at its rate.
+constexpr Index measured_inner = on_host ? 2048 : 8192;
+
+/// The order of C, and rows of A, in the native products that are measured: well beyond a cache; less where A, B and C
+/// would take more than `memory` bytes, but on a GPU never less than 2048.
+[[nodiscard]] Index measured_rows(std::size_t bytes_of_element, double memory);
+
 /// Numbers with mixed digits: power and so clock rate follow the bits that toggle.
 template <Scalar T> [[nodiscard]] LocalMatrix<T> make_operand(const Communicator& comm, Index rows, Index columns) {
   LocalMatrix<T> matrix(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),

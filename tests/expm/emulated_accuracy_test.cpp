@@ -111,6 +111,13 @@ template <Scalar T> Errors errors_of(const HostMatrix<T>& found, const Case& one
   return errors;
 }
 
+// The same matrix with its rows and columns moved on cyclically: sums of products begin elsewhere.
+Case shifted(const Case& one, std::size_t shift) {
+  return made(one.name, one.n, [&](std::size_t i, std::size_t j) {
+    return one.entries[(i + shift) % one.n * one.n + (j + shift) % one.n];
+  });
+}
+
 TYPED_TEST(EmulatedAccuracy, IsThatOfNativeProductsHoweverTheMatrixIsScaled) {
   using T = TypeParam;
   const bool single = std::is_same_v<Real<T>, float>;
@@ -123,13 +130,20 @@ TYPED_TEST(EmulatedAccuracy, IsThatOfNativeProductsHoweverTheMatrixIsScaled) {
       }
       const auto emulated = this->exponential(one, this->emulated());
       const int probes = this->report.probes;
-      const auto native = this->exponential(one, {});
+      // The error of native products depends on the order of their sums: by 27 for "a large row" in float.
+      Errors theirs;
+      for (std::size_t shift = 0; shift < one.n; ++shift) {
+        const Case other = shifted(one, shift);
+        const auto native = this->exponential(other, {});
+        if (this->comm.rank() != 0) continue;
+        const Errors errors = errors_of<T>(native, other);
+        theirs = {std::max(theirs.of_norm, errors.of_norm), std::max(theirs.of_elements, errors.of_elements)};
+      }
       if (this->comm.rank() != 0) continue;
-      const Errors theirs = errors_of<T>(native, one);
       const Errors ours = errors_of<T>(emulated, one);
       const double least = 2.0 * static_cast<double>(one.n) * static_cast<double>(unit_roundoff<T>);
-      EXPECT_LE(ours.of_norm, std::max(4.0 * theirs.of_norm, least)) << one.name << ", turned " << turned;
-      EXPECT_LE(ours.of_elements, std::max(8.0 * theirs.of_elements, least)) << one.name << ", turned " << turned;
+      EXPECT_LE(ours.of_norm, std::max(2.0 * theirs.of_norm, least)) << one.name << ", turned " << turned;
+      EXPECT_LE(ours.of_elements, std::max(4.0 * theirs.of_elements, least)) << one.name << ", turned " << turned;
       EXPECT_TRUE(probes > 0 || this->report.products == 0) << one.name;
     }
   }
