@@ -113,3 +113,30 @@ build() {
   say "building ${1#"$root/"}"
   cmake --build "$1" --parallel "$jobs"
 }
+
+# require_planted_mistake BUILD OBJECT PATTERN: the command that checks OBJECT has to find a kernel that calls a host's
+# function (HIP) and lies in a private member (CUDA), with a message like PATTERN; if the device's side were not looked at,
+# nothing would fail.
+require_planted_mistake() {
+  local build=$1 command seen
+  cat >"$build/planted.cpp" <<'PLANTED'
+#include <Kokkos_Core.hpp>
+void host_only();
+class Planted {
+  void planted() {
+    Kokkos::parallel_for("planted", 1, KOKKOS_LAMBDA(int) { host_only(); });
+  }
+};
+PLANTED
+  command=$(ninja -C "$build" -t commands "$2" | tail -n 1)
+  seen=$(cd -- "$build" && bash -c "${command%% -c *} -c planted.cpp" 2>&1) || true
+  grep -qE -- "$3" <<<"${seen//$'\n'/ }" || die "the device side is not checked: a planted mistake gave '$seen'"
+}
+
+# first_errors LOG: of each source that failed in Ninja's log, the first errors.
+first_errors() {
+  awk '
+    /^\[/ { left = 0 }
+    /^FAILED: / { sub(/CMakeFiles\/[^\/]*\.dir\//, "", $2); sub(/\.o$/, "", $2); print $2; left = 3 }
+    left && /(: |\): )error/ { print "  " $0; --left }' "$1"
+}

@@ -92,7 +92,7 @@ void check_solver(const char* what, cusolverStatus_t status) {
   }
 }
 
-Solver::Solver() : info("heddle::blas::info") {
+Solver::Solver() : info(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::blas::info")) {
   check_solver("start", cusolverDnCreate(&handle));
   check_solver("make parameters", cusolverDnCreateParams(&parameters));
 }
@@ -112,10 +112,10 @@ Solver::~Solver() {
 }
 
 // The memory is of no instance, since the state serves others after this one.
-Context::State::State()
+Context::State::State(const ExecutionSpace& space)
     : workspace(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::blas::workspace"),
                 heddle::impl::cublas_workspace_bytes),
-      next("heddle::blas::next") {
+      next(Kokkos::view_alloc(space, "heddle::blas::next")) {
   check("start", cublasCreate(&handle));
   check_runtime("make an event", cudaEventCreateWithFlags(&used, cudaEventDisableTiming));
 }
@@ -150,7 +150,7 @@ std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& s
   using State = blas::Context::State;
   const int device = space.cuda_device();
   std::unique_ptr<State> state = blas::Store::get().take(device);
-  if (!state) state = std::make_unique<State>();
+  if (!state) state = std::make_unique<State>(space);
   state->bind(space, math);
   // The instance stays until the end of what it orders is marked.
   return {state.release(), [space, device](State* ended) {

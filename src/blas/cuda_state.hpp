@@ -57,7 +57,7 @@ struct Solver {
 };
 
 struct Context::State {
-  State();
+  explicit State(const ExecutionSpace& space);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -31,18 +31,21 @@ struct GemmLayout {
   }
 };
 
-/// Of a C of so many rows and columns: whatever there is, but with CUDA.
-template <Scalar T>
-[[nodiscard]] GemmLayout gemm_layout([[maybe_unused]] Index rows, [[maybe_unused]] Index columns,
-                                     [[maybe_unused]] MathMode math = MathMode::automatic) {
 #ifdef KOKKOS_ENABLE_CUDA
+inline constexpr bool by_cublas = true;
+#else
+inline constexpr bool by_cublas = false;
+#endif
+
+/// Of a C of so many rows and columns, for cuBLAS or for another BLAS, which takes whatever there is.
+template <Scalar T>
+[[nodiscard]] GemmLayout gemm_layout(Index rows, Index columns, MathMode math = MathMode::automatic,
+                                     bool cublas = by_cublas) {
+  if (!cublas) return {};
   const bool by_16_bytes = std::is_same_v<T, double> || math == MathMode::tf32;
   const Index aligned = by_16_bytes ? std::max<Index>(16 / static_cast<Index>(sizeof(T)), 1) : 1;
   if (rows == 1 || columns == 1) return {aligned, 256, true};
   return {aligned, aligned * static_cast<Index>(sizeof(T)), false};
-#else
-  return {};
-#endif
 }
 
 }  // namespace heddle::impl

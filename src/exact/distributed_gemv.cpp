@@ -39,7 +39,8 @@ template <Scalar T> class LocalProducts {
     return of_rows<impl::InnerSum<T>>(A_.rows, EveryRow());
   }
   [[nodiscard]] std::vector<impl::ExactSum<T>> exact(const std::vector<Index>& rows) const {
-    const Kokkos::View<Index*, MemorySpace> list("heddle::exact::rows", rows.size());
+    const Kokkos::View<Index*, MemorySpace> list(
+        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::exact::rows"), rows.size());
     Kokkos::deep_copy(space_, list, Kokkos::View<const Index*, Kokkos::HostSpace>(rows.data(), rows.size()));
     space_.fence("heddle::exact::gemv");
     return of_rows<impl::ExactSum<T>>(static_cast<Index>(rows.size()), ListedRows{list});

@@ -256,8 +256,10 @@ template <Scalar T> class DeviceRankRows {
     for (std::size_t i = 0; i < b.size(); ++i) {
       numbers[i] = row(static_cast<Index>(i));
     }
-    const Kokkos::View<Index*, MemorySpace> on_device("heddle::exact::rows", b.size());
-    const Kokkos::View<T*, MemorySpace> found("heddle::exact::residual", b.size());
+    const Kokkos::View<Index*, MemorySpace> on_device(
+        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::exact::rows"), b.size());
+    const Kokkos::View<T*, MemorySpace> found(
+        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::exact::residual"), b.size());
     to_device(numbers.data(), on_device);
     to_device(b.data(), b_);
     to_device(x.data(), x_);

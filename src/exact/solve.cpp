@@ -117,7 +117,7 @@ template <Scalar T> class Residual {
     if (!is_any) {
       return;
     }
-    const Vector<T> rest("heddle::exact::residual", values_.size());
+    const Vector<T> rest(Kokkos::view_alloc(space, "heddle::exact::residual"), values_.size());
     const auto factor = static_cast<Real<T>>(scaled(1.0, power));
     heddle::impl::copy_vector<T>(space, b, strided(rest));
     gemv<T>(space, Operation::none, T(-factor), A, strided(x), T(factor), strided(rest));
@@ -146,7 +146,8 @@ template <Scalar T> class Residual {
     }
     const std::size_t n = A.extent(1);
     const auto host_x = on_the_host<T>(space, strided(x));
-    const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> few("heddle::exact::few_rows", rows.size(), n);
+    const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> few(
+        Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::few_rows"), rows.size(), n);
     const auto host = Kokkos::create_mirror_view(few);
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const auto row = on_the_host<T>(space, Kokkos::subview(A, rows[k], Kokkos::ALL));
@@ -157,7 +158,8 @@ template <Scalar T> class Residual {
       }
     }
     Kokkos::deep_copy(space, flat(few), flat(host));
-    const Vector<T> rest("heddle::exact::residual", rows.size());
+    const Vector<T> rest(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::residual"),
+                         rows.size());
     const auto factor = static_cast<Real<T>>(scaled(1.0, most_power<T>));
     gemv<T>(space, Operation::none, T(-factor), StridedMatrix<const T>(few), strided(x), T(0), strided(rest));
     const auto found = on_the_host<T>(space, strided(rest));
@@ -214,8 +216,8 @@ SolveReport refined(const ExecutionSpace& space, const StridedMatrix<const T>& A
                     int refinements) {
   const std::size_t n = A.extent(0);
   SolveReport result;
-  const Vector<T> current("heddle::exact::x", n);
-  const Vector<T> rest("heddle::exact::residual", n);
+  const Vector<T> current(Kokkos::view_alloc(space, "heddle::exact::x"), n);
+  const Vector<T> rest(Kokkos::view_alloc(space, "heddle::exact::residual"), n);
   heddle::impl::copy_vector<T>(space, b, strided(current));
   lu_solve<T>(space, Operation::none, LU, factors, strided(current));
   Residual<T> residual(space, A, b, current);
@@ -241,7 +243,7 @@ SolveReport refined(const ExecutionSpace& space, const StridedMatrix<const T>& A
     if (!changed) {
       break;
     }
-    const Vector<T> candidate("heddle::exact::x", n);
+    const Vector<T> candidate(Kokkos::view_alloc(space, "heddle::exact::x"), n);
     to_the_device<T>(space, better, candidate);
     const Residual<T> next(space, A, b, candidate);
     const double error = next.error();

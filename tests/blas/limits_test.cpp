@@ -1,6 +1,7 @@
 // What a library counts by 32-bit integers is refused before they overflow.
 #include "blas/decompositions.hpp"
 #include "support/errors.hpp"
+#include "support/on_host.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ TYPED_TEST_SUITE(BlasLimits, Types);
 
 TYPED_TEST(BlasLimits, EigenvectorsWhoseWorkspaceLapackCannotCount) {
   using T = TypeParam;
-  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+  if (!test::on_host) {
     GTEST_SKIP() << "the libraries of GPUs count by 64 bits";
   }
   // Refused unread, so that there need be no such matrix. 2 n^2 + 6 n + 1 is 2^31 + 65533 here.

@@ -2,6 +2,7 @@
 // kernel begins. All ranks must throw, in time, an Error that names the rank, and afterwards the operation must give
 // the bits that it gave before.
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/heddle.hpp>
 
 #include <gtest/gtest.h>
@@ -239,8 +240,7 @@ TEST_F(Failing, Jacobi) {
     const DistributedMatrix<double> V(comm, bands);
     fill(A, HilbertAndOne());
     const Kokkos::View<double*, MemorySpace> w("w", n);
-    constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-    EXPECT_TRUE(eigen::jacobi<double>(comm, A, w, V, {.block = on_host ? 4 : 8}).converged);
+    EXPECT_TRUE(eigen::jacobi<double>(comm, A, w, V, {.block = test::on_host ? 4 : 8}).converged);
     return numbers_of(V);
   });
 }

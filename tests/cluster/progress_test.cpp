@@ -1,5 +1,6 @@
 // Bands that arrive from another node while a rank computes a tile, and not only between tiles.
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/gemm/gemm.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ int arrived_during_products(const Timeline& timeline) {
 TEST(Progress, BandsArriveWhileTilesAreComputed) {
   const Communicator comm = test::world();
   ASSERT_EQ(comm.nodes(), comm.size());
-  if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+  if constexpr (!test::on_host) {
     GTEST_SKIP() << "a GPU's copy engines work on beside products";
   }
   // Some tens of milliseconds a tile, and bands of several megabytes.

@@ -1,5 +1,6 @@
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>
 #include <heddle/core/host_memory.hpp>
@@ -158,7 +159,7 @@ TEST(Communicator, AnErrorOfOneRankIsEveryRanks) {
 
 TEST(Device, SaysHowMuchMemoryIsAvailable) {
   EXPECT_GT(available_memory(), 0x1p20);
-  if (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+  if (test::on_host) {
     EXPECT_LE(available_memory(), host_memory());
   }
 }

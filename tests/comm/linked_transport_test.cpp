@@ -2,6 +2,7 @@
 #include "comm/mpi_links.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/comm/transport.hpp>
 
 #include <gtest/gtest.h>
@@ -17,13 +18,11 @@ namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
-
 // Links by MPI take host memory alone; those of NCCL have the tests of transport_test.cpp.
 class LinkedTransportTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!on_host) GTEST_SKIP() << "the links of this test take host memory";
+    if (!test::on_host) GTEST_SKIP() << "the links of this test take host memory";
   }
   Buffer filled(Index size, Index value) const {
     Buffer buffer(Kokkos::view_alloc(comm.space(), "heddle::test::buffer"), static_cast<std::size_t>(size));

@@ -3,6 +3,7 @@
 
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/comm/transport.hpp>
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ template <class Done> bool compute_until(const Done& done) {
 }
 
 TEST(ProgressThread, MessagesArriveWhileTheirRanksCompute) {
-  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+  if (!test::on_host) {
     GTEST_SKIP() << "it is for ranks whose own thread computes; on GPUs messages go on beside kernels without it";
   }
   const Communicator comm = test::world();

@@ -2,6 +2,7 @@
 #include "comm/mpi_links.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/comm/transport.hpp>
 
 #include <gtest/gtest.h>
@@ -15,8 +16,6 @@ namespace heddle {
 namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
-
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 void fill_numbered(const ExecutionSpace& space, const Buffer& buffer, int seed) {
   Kokkos::parallel_for(
@@ -56,7 +55,7 @@ class TransportTest : public ::testing::TestWithParam<TransportKind> {
  protected:
   void SetUp() override {
     // Its protocol runs here by other links.
-    if (on_host && GetParam() == TransportKind::nccl) {
+    if (test::on_host && GetParam() == TransportKind::nccl) {
       transport = test::linked_transport(comm);
       return;
     }
@@ -301,7 +300,7 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
     EXPECT_EQ(transport_of(comm), transport_of(comm));
     EXPECT_NE(transport_of(comm).reason(comm.rank()).find("HEDDLE_TRANSPORT"), std::string::npos);
   }
-  if (on_host) {
+  if (test::on_host) {
     // In order of preference, each where it works.
     for (const auto& [words, chosen] :
          {std::pair("staged,direct", TransportKind::staged), std::pair("direct,staged,direct", TransportKind::direct),
@@ -318,7 +317,7 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   setenv("HEDDLE_TRANSPORT", "pigeon", 1);
   test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT='pigeon': expected peer, direct, nccl or staged",
                        [&] { static_cast<void>(transport_of(test::world())); });
-  if (on_host) {
+  if (test::on_host) {
     setenv("HEDDLE_TRANSPORT", "peer", 1);
     test::expect_refusal(ErrorKind::argument, "HEDDLE_TRANSPORT=peer: there is no device memory in this build",
                          [&] { static_cast<void>(transport_of(test::world())); });
@@ -328,7 +327,7 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
   unsetenv("HEDDLE_TRANSPORT");
   const Communicator comm = test::world();
   EXPECT_FALSE(transport_of(comm).reason(comm.rank()).empty());
-  if (on_host) {
+  if (test::on_host) {
     EXPECT_EQ(to_string(transport_of(comm).kind(comm.rank())), "direct");
   }
 }

@@ -7,7 +7,7 @@ import re
 import unittest
 from fractions import Fraction
 
-from command import CommandTest, random_matrix, read_market, write_market
+from command import ON_GPU, CommandTest, random_matrix, read_market, write_market
 
 
 class Solve(CommandTest):
@@ -113,7 +113,8 @@ class Solve(CommandTest):
         self.refuse("solve", "--size", "5", "--trace", "no/such/folder/trace.json")
 
     def test_progress_is_shown(self):
-        done = self.run_command("solve", "--size", "2000", "--block", "16", "--progress", ranks=1)
+        size = "12000" if ON_GPU else "2000"  # which is solved in a second or more
+        done = self.run_command("solve", "--size", size, "--block", "16", "--progress", ranks=1)
         self.assertEqual(done.code, 0)
         self.assertIn("solve [", done.errors)
 

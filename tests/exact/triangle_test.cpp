@@ -1,6 +1,7 @@
 // trsv against MPFR, element by element, and the quotients that it takes on GPUs.
 #include "exact/divisor.hpp"
 #include "matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/exact/matrix.hpp>
 
 #include <gtest/gtest.h>
@@ -286,7 +287,7 @@ std::vector<double> blocks_refined(const Matrix<double>& A, const std::vector<do
 }
 
 TEST(ExactTriangleRefinement, OfBlocksIsThatOfEachBlockBeforeTheNext) {
-  if (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+  if (!test::on_host) {
     GTEST_SKIP() << "blocks are refined on CPUs alone";
   }
   std::mt19937_64 random(5);

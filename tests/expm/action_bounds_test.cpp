@@ -3,6 +3,7 @@
 #include "expm/action_problems.hpp"
 #include "support/errors.hpp"
 #include "support/multiprecision.hpp"
+#include "support/on_host.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,8 +64,8 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
   const LocalMatrix<T> B = vector_of<T>(std::vector<Complex>(static_cast<std::size_t>(n), 1.0));
   const LocalMatrix<T> R("heddle::test::R", n, 1);
   for (const double width : {1.0, 30.0, 2e3, 1e5, 1e8}) {
-    // Every rank computes the same, in a hundred thousand products.
-    if (width > 1e4 && this->comm.size() > 1) continue;
+    // Every rank computes the same, in a hundred thousand products; on a GPU each of them waits for a launch.
+    if (width > 1e4 && (this->comm.size() > 1 || (!test::on_host && width < 1e7))) continue;
     for (const double sign : {-1.0, 1.0}) {
       // In the units of T, so that the matrix is what the reference says.
       const double step = std::ldexp(std::round(std::ldexp(width / 49.0, 10)), -10);

@@ -2,6 +2,7 @@
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"
+#include "support/on_host.hpp"
 #include <heddle/expm/expm.hpp>
 
 #include <gtest/gtest.h>
@@ -299,7 +300,8 @@ TYPED_TEST(Structured, EachMethodReportsItselfAndBalancingHelpsWhatIsBadlyScaled
     }
     // As if it had never been scaled.
     EXPECT_LT(balanced.report.alpha, 16.0);
-    EXPECT_LE(balanced.report.squarings, plain.report.squarings);
+    // Few products on a GPU are cheaper than estimates of norms, which would spare a squaring or two of them.
+    EXPECT_LE(balanced.report.squarings, plain.report.squarings + (test::on_host ? 0 : 2));
     EXPECT_LE(balanced.error, this->bound(size, 100.0)) << to_string(method);
     EXPECT_LE(*balanced.report.certificate, this->bound(size, 100.0));
     EXPECT_LE(balanced.report.backward_error, static_cast<double>(unit_roundoff<T>));

@@ -3,6 +3,7 @@
 #include "hunt/exponentials.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
 #include <heddle/expm/frechet.hpp>
@@ -298,7 +299,6 @@ std::vector<Nilpotent> nilpotents() {
 
 TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
   using T = TypeParam;
-  constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
   constexpr int range = std::is_same_v<Real<T>, float> ? 120 : 1015;
   for (const Nilpotent& nilpotent : nilpotents()) {
     const Index n = nilpotent.n;
@@ -335,7 +335,7 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
         EXPECT_TRUE(test::same_bits(found.E, single.E));
         // Where powers say that scaling is unnecessary; on GPUs the host asks them only where more than two are spared.
         if (method.method != ExpmMethod::few_products || exponent > 10) {
-          EXPECT_LE(found.squarings, on_host ? 0 : 2);
+          EXPECT_LE(found.squarings, test::on_host ? 0 : 2);
         }
         Wide::bits = 5000;
         const WideMatrix result(found.E);

@@ -1,6 +1,7 @@
 // The math modes of native products: which are taken, what they refuse, and what they do to a product's error.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/expm/expm.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -13,7 +14,6 @@
 namespace heddle {
 namespace {
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 constexpr auto none = Operation::none;
 
 template <class T> class MathModes : public ::testing::Test {
@@ -74,7 +74,7 @@ TYPED_TEST(MathModes, WhatABlasLacksIsRefused) {
   EXPECT_EQ(blas::trouble_with<T>(MathMode::automatic), "");
   constexpr bool single = std::is_same_v<Real<T>, float>;
   EXPECT_NE(blas::trouble_with<T>(single ? MathMode::tensor : MathMode::tf32), "");
-  if (on_host) {
+  if (test::on_host) {
     EXPECT_EQ(blas::trouble_with<T>(MathMode::plain), "");
     EXPECT_EQ(blas::trouble_with<T>(MathMode::tensor),
               "math mode tensor: CPUs have one arithmetic; expected plain or auto");
@@ -155,7 +155,7 @@ TYPED_TEST(MathModes, EachModeHasTheErrorThatItSays) {
 // Where documents say that a mode is another: tensor is what auto does, and CPUs have one arithmetic.
 TYPED_TEST(MathModes, ModesThatAreOneHaveTheSameBits) {
   using T = TypeParam;
-  const MathMode other = on_host ? MathMode::plain : MathMode::tensor;
+  const MathMode other = test::on_host ? MathMode::plain : MathMode::tensor;
   if (!blas::trouble_with<T>(other).empty()) GTEST_SKIP() << blas::trouble_with<T>(other);
   const HostMatrix<T> one = this->product(70, MathMode::automatic);
   const HostMatrix<T> two = this->product(70, other);

@@ -1,5 +1,6 @@
 // The measured peak of a CPU's arithmetic: no product is faster.
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 #include <heddle/tuning/rates.hpp>
 
 #include <gtest/gtest.h>
@@ -9,7 +10,6 @@
 namespace heddle {
 namespace {
 
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 // Of measurements on cores that others use, too.
 constexpr double noise = 0.05;
 
@@ -25,8 +25,8 @@ TYPED_TEST_SUITE(Peak, test::AllScalars);
 TYPED_TEST(Peak, IsAtLeastTheRateOfTheBestProduct) {
   using T = TypeParam;
   const Communicator comm = test::world();
-  ASSERT_EQ(measure_peak<T>(comm).has_value(), on_host);
-  if (!on_host) return;
+  ASSERT_EQ(measure_peak<T>(comm).has_value(), test::on_host);
+  if (!test::on_host) return;
   double largest = peak<T>(comm);
   const double product = measure_rates<T>(comm, 0.5).peak_flops();
   for (int again = 0; again < 10 && largest < (1 - noise) * product; ++again) {

@@ -2,6 +2,7 @@
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
 #include "hunt/spectra.hpp"
+#include "support/on_host.hpp"
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>
 #include <heddle/eigen/jacobi.hpp>
@@ -45,7 +46,6 @@ template <Scalar T> std::vector<double> values_of(const Kokkos::View<Real<T>*, M
 }
 
 // On GPUs blocks have 8 or 16 columns.
-constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
 void draw_one(Random& random, Case& one) {
   draw_matrix(random, one);
@@ -53,7 +53,7 @@ void draw_one(Random& random, Case& one) {
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
   one.add_knob("values only", random.below(2));
   one.add_knob("reproducible", random.below(2));
-  one.add_knob("block", on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
+  one.add_knob("block", test::on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
 }
 template <Scalar T> void run_jacobi(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
@@ -92,6 +92,7 @@ template <Scalar T> void run_jacobi(const World& world, const Case& one, Verdict
 
 void draw_batch(Random& random, Case& one) {
   draw_matrix(random, one);
+  one.add_knob("reproducible", random.below(2));
   one.add_knob("neighbours", random.below(6));
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
 }
@@ -107,6 +108,7 @@ void draw_large_batch(Random& random, Case& one) {
   }
   if (random.one_in(50)) A.at(n / 2, n / 2) = random.any_of(1.0, -1.0) * std::numeric_limits<double>::infinity();
   one.add_knob("upper", random.below(2));
+  one.add_knob("reproducible", random.below(2));
   one.add_knob("neighbours", random.below(4));
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
 }
@@ -124,7 +126,8 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   const auto n = static_cast<std::size_t>(given.rows);
   const auto host = host_of<T>(given);
   const eigen::JacobiBatchedOptions options{.accuracy = static_cast<JacobiAccuracy>(one.knob("accuracy")),
-                                            .upper = one.knob("upper") != 0};
+                                            .upper = one.knob("upper") != 0,
+                                            .reproducible = one.knob("reproducible") != 0};
   eigen::JacobiBatchedReport report;
   // The matrix with its reverse and multiples for neighbours; the one at `at` is the matrix itself.
   const auto computed = [&](const ExecutionSpace& space, std::size_t count, std::size_t at) {
@@ -157,9 +160,12 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
     verdict.holds("NaN and infinity are counted", !converged && report.not_converged == 1);
     return;
   }
-  verdict.holds("bits do not depend on neighbours", found.w == alone.w && difference(found.V, alone.V).empty(),
-                difference(found.V, alone.V));
-  verdict.holds("signs of zeros do not depend on neighbours", signs_of(found.V) == signs_of(alone.V));
+  // On a GPU of NVIDIA's, large matrices have bits of their own only where `reproducible` asks for them.
+  if (test::on_host || n <= 64 || options.reproducible) {
+    verdict.holds("bits do not depend on neighbours", found.w == alone.w && difference(found.V, alone.V).empty(),
+                  difference(found.V, alone.V));
+    verdict.holds("signs of zeros do not depend on neighbours", signs_of(found.V) == signs_of(alone.V));
+  }
   verdict.holds("converges", converged);
   if (!converged || !world.root()) return;
   const EigenTruth truth = eigen_truth(given);
@@ -170,7 +176,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
 
 void draw_ranks(Random& random, Case& one) {
   draw_matrix(random, one);
-  one.add_knob("block", on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
+  one.add_knob("block", test::on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
   one.add_knob("place A", random.below(100));
   one.add_knob("place V", random.below(100));
 }

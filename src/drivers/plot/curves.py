@@ -64,7 +64,7 @@ def draw_panel(axes, title, curves, along, unit, x_scale="log", y_scale="linear"
     else:
         short_numbers(axes)
     if y_scale == "log":
-        few_ticks(axes)
+        few_ticks(axes.yaxis)
     later(axes.figure, lambda: part_equal(axes, lines))
     if named:
         label_ends(axes, [(curve.x[-1], curve.y[-1], curve.name, curve.style["color"]) for curve in curves if curve.named])
@@ -83,6 +83,8 @@ def draw_bars(axes, curves, unit, scale="linear", named=True, **more):
         axes.set_xlim(left=min(curve.y[-1] for curve in curves) / 3)
     write_bars(axes, [(curve.y[-1] if scale == "log" else max(curve.y[-1], 0), k, number(curve.y[-1]))
                       for k, curve in enumerate(curves)])
+    if scale == "log":
+        later(axes.figure, lambda: few_ticks(axes.xaxis))
     axes.set_xlabel(unit)
     axes.set_axisbelow(True)
     axes.grid(axis="y", visible=False)
@@ -131,14 +133,15 @@ def set_sizes(axes, sizes):
     later(axes.figure, lambda: thin(axes))
 
 
-def few_ticks(axes):
-    """1, 2 and 5 in each power of ten, or more, where these are few; else powers of ten."""
-    low, high = axes.get_ylim()
-    if high <= 3000 * low:
-        subs = (1, 2, 5) if high > 5 * low else (1, 1.2, 1.5, 2, 3, 4, 5, 6, 8)
-        axes.yaxis.set_major_locator(plt.LogLocator(subs=subs, numticks=12))
-        axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_locator(plt.NullLocator())
+def few_ticks(axis):
+    """1, 2 and 5 in each power of ten, or more of y, where these are few; else powers of ten."""
+    low, high = axis.get_view_interval()
+    beside = axis.axis_name == "x"  # where words lie beside one another
+    if high <= (30 if beside else 3000) * low:
+        subs = (1, 2, 5) if beside or high > 5 * low else (1, 1.2, 1.5, 2, 3, 4, 5, 6, 8)
+        axis.set_major_locator(plt.LogLocator(subs=subs, numticks=12))
+        axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(plt.NullLocator())
 
 
 def part_equal(axes, lines):

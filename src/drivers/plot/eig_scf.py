@@ -32,7 +32,7 @@ def draw_convergence(axes, steps):
     axes.set_xlabel("iteration")
     axes.set_xlim(0.4, iterations[-1] + 0.6)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    few_ticks(axes)
+    few_ticks(axes.yaxis)
     handles, labels = axes.get_legend_handles_labels()
     more, names = bars.get_legend_handles_labels()
     axes.legend(handles + more, labels + names, loc="lower left", bbox_to_anchor=(0, 1.0), ncol=3, borderaxespad=0.3)

@@ -32,7 +32,9 @@ template <RealScalar T> double spectral_bound(const Communicator& comm, const Pa
     using S = Kokkos::complex<T>;
     ThinProducts<T, S> real(comm, *A.real);
     ThinProducts<T, S> imaginary(comm, *A.imaginary);
-    const LocalMatrix<S> other("heddle::expm::spectral_bound", static_cast<std::size_t>(n), 1);
+    const LocalMatrix<S> other(
+        Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::expm::spectral_bound"),
+        static_cast<std::size_t>(n), 1);
     largest = largest_eigenvalue<S>(comm, n, [&](const MatrixView<const S>& X, const MatrixView<S>& Y) {
       real.multiply(T{1}, X, Y);
       imaginary.multiply(T{1}, X, other);

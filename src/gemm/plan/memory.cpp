@@ -40,8 +40,12 @@ template <Scalar T> double bytes_of_copies(const Product& product, int rank, Mat
   const Index tile = std::min(product.tile, std::max(product.rows(), product.columns()));
   const Index rows = product.rows() % product.tile;
   const Index columns = product.columns() % product.tile;
-  const bool thin = gemm_layout<T>(1, 1, math).tight && (rows == 1 || columns == 1 || tile == 1);
-  const auto is_taken = [&](Index leading) { return gemm_layout<T>(tile, tile, math).fits(nullptr, leading, leading); };
+  // Builds for CPUs predict products of NVIDIA's GPUs.
+  const bool cublas = on_host ? product.on_gpus : by_cublas;
+  const bool thin = gemm_layout<T>(1, 1, math, cublas).tight && (rows == 1 || columns == 1 || tile == 1);
+  const auto is_taken = [&](Index leading) {
+    return gemm_layout<T>(tile, tile, math, cublas).fits(nullptr, leading, leading);
+  };
   bool all =
       !thin && is_taken(product.tile) && is_taken(rows) && is_taken(columns) && is_taken(product.c.local_rows(rank));
   for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
@@ -67,7 +71,7 @@ std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, d
   const double tile_bytes = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.tile);
   const double wanted =
       is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room_bytes / tile_bytes) : 0.0;
-  return std::max({least, static_cast<std::size_t>(std::min(16.0, 0x1p29 / tile_bytes)),
+  return std::max({least, static_cast<std::size_t>(small_tiles(tile_bytes)),
                    static_cast<std::size_t>(std::max(wanted, 0.0))});
 }
 

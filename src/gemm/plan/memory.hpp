@@ -5,6 +5,9 @@
 #include "gemm/plan/facts.hpp"
 #include <heddle/comm/communicator.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 namespace heddle::impl {
 
 /// Whether an operand's own part must come to the device as that of other ranks does: on GPUs, from host memory.
@@ -24,8 +27,13 @@ struct Footprint {
   [[nodiscard]] double total() const { return bands + residues + tiles + copies + messages + layers; }
 };
 
+/// Tiles of C that a GPU holds at once while they are small, of so many bytes each: up to 16, in at most 512 MiB.
+[[nodiscard]] inline double small_tiles(double tile_bytes) {
+  return std::floor(std::min(16.0, 0x1p29 / tile_bytes));
+}
+
 /// Tiles of C that a rank holds at once: one is filled on each of the `lanes`, one is on its way to its owners, and one
-/// is spare. On GPUs more of them, up to 16, while they are small. Where C is in host memory and finished tiles wait
+/// is spare. On GPUs at least small_tiles(). Where C is in host memory and finished tiles wait
 /// for the bus, as many as `room_bytes` takes, no more than the rank computes.
 [[nodiscard]] std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes,
                                        std::size_t lanes, double room_bytes);

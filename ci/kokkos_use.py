@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Finds uses of Kokkos that g++ takes and that fail elsewhere: on GPUs, under nvcc, or when memory is short.
+
+    reductions   parallel_reduce() with several results, in src/ and include/. Since version 4 Kokkos declares that overload
+                 noexcept: where its kernel does not start, the process ends, and no Error tells the caller. A struct with
+                 += as the one result does the same and may throw. Reductions within a team run inside a kernel and are
+                 not meant.
+    instances    device memory that is allocated without an instance, in src/ (but for drivers) and include/: Kokkos then
+                 initialises it on the default instance, which may be at other work. view_alloc() takes the instance.
+    lambdas      KOKKOS_LAMBDA or KOKKOS_CLASS_LAMBDA where nvcc has none: in the body of a test (a private member
+                 function), in other private or protected members, and in generic lambdas.
+
+    ci/kokkos_use.py               says where they are, one a line; exit status 1 if there are any
+    ci/kokkos_use.py --self-test   checks that planted ones are found
+"""
+import pathlib
+import re
+import sys
+
+OPENING, CLOSING = "([{", ")]}"
+CALL = re.compile(r"\bparallel_reduce\(")
+TEMPLATE_ARGUMENTS = re.compile(r"<[\w:\s,*]*>")
+EXTENDED = re.compile(r"\bKOKKOS(_CLASS)?_LAMBDA\b")
+DEVICE_MEMORY = re.compile(r"\b(?:Kokkos::View|LocalMatrix|Vector)<(?:[^;(){}]*)>\s+\w+\(\s*\"heddle::")
+MEMBER = re.compile(r"^\s*(?:\w[^;{}\"]*\)\s*:|:|,)?\s*\w+\(\"heddle::[^\"]*\"\)", re.M)
+
+
+def code_of(text):
+    """The text with comments, strings and literals of characters as blanks; lines keep their numbers."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
+def end_of(text, begin):
+    """Where the bracket that opens at `begin` is closed."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += (text[at] in OPENING) - (text[at] in CLOSING)
+        if depth == 0:
+            return at
+    return len(text)
+
+
+def without_template_arguments(text):
+    """Their commas part no arguments of a call; lines keep their numbers."""
+    while (shorter := TEMPLATE_ARGUMENTS.sub(lambda match: "\n" * match[0].count("\n"), text)) != text:
+        text = shorter
+    return text
+
+
+def arguments(text, begin):
+    """The arguments of the call whose opening bracket ends at `begin`."""
+    found, depth, start = [], 1, begin
+    for at in range(begin, end_of(text, begin - 1) + 1):
+        depth += (text[at] in OPENING) - (text[at] in CLOSING)
+        if depth == 0 or (depth == 1 and text[at] == ","):
+            found.append(text[start:at].strip())
+            start = at + 1
+    return found
+
+
+def reductions(text):
+    """Lines of calls with more than one result behind the functor."""
+    text = without_template_arguments(text)
+    for call in CALL.finditer(text):
+        given = arguments(text, call.end())
+        in_team = re.match(r"Kokkos::(Team|Thread)\w*Range\(", given[0])
+        functor = next((k for k, one in enumerate(given) if "KOKKOS_LAMBDA" in one), 2 if given[0][0] == '"' else 1)
+        if not in_team and len(given) > functor + 2:
+            yield line_of(text, call.start())
+
+
+def instances(text):
+    """Lines of Views of device memory that no instance initialises."""
+    for found in DEVICE_MEMORY.finditer(text):
+        if "Host" not in found[0]:
+            yield line_of(text, found.start())
+    for found in MEMBER.finditer(text):
+        yield line_of(text, found.end())
+
+
+def bodies(code, opening):
+    """(begin, end) of the braces that follow each match of `opening`, which ends at an opening bracket of arguments."""
+    for match in re.finditer(opening, code):
+        brace = re.compile(r"[^{};]*\{").match(code, end_of(code, match.end() - 1) + 1)
+        if brace:
+            yield brace.end() - 1, end_of(code, brace.end() - 1)
+
+
+def hidden_members(code):
+    """(begin, end) of what is private or protected in each class."""
+    for match in re.finditer(r"\b(class|struct)\s+\w+(?:\s+final)?(?:\s*:[^{};()]*)?\s*\{", code):
+        if re.search(r"\benum\s*$|<[^>]*$", code[max(0, match.start() - 40):match.start()]):
+            continue
+        hidden = match[1] == "class"
+        begin, depth = match.end(), 1
+        for step in re.finditer(r"[{}]|\b(public|private|protected)\s*:(?!:)", code[match.end():]):
+            at = match.end() + step.start()
+            if step[0] in "{}":
+                depth += 1 if step[0] == "{" else -1
+                if depth == 0:
+                    if hidden:
+                        yield begin, at
+                    break
+            elif depth == 1:
+                if hidden:
+                    yield begin, at
+                hidden, begin = step[1] != "public", at
+
+
+def lambdas(text):
+    """Lines of extended lambdas where nvcc has none."""
+    code = code_of(text)
+    ranges = [*bodies(code, r"\b(?:TYPED_)?TEST(?:_F|_P)?\("), *bodies(code, r"\](?:<[^;{}()]*>\s*)\("), *hidden_members(code)]
+    for match in re.finditer(r"\]\s*\(", code):
+        if re.search(r"\bauto\b", code[match.end():end_of(code, match.end() - 1)]):
+            ranges += [span for span in bodies(code[:], r"\]\s*\(") if span[0] > match.start()][:1]
+    found = {line_of(code, lambda_.start()) for lambda_ in EXTENDED.finditer(code)
+             if any(begin < lambda_.start() < end for begin, end in ranges)}
+    yield from sorted(found)
+
+
+CHECKS = ((reductions, "several results", ("include", "src")),
+          (instances, "device memory without an instance", ("include", "src")),
+          (lambdas, "an extended lambda where nvcc has none", ("include", "src", "tests", "perf", "examples")))
+
+
+def self_test():
+    one = 'Kokkos::parallel_reduce("a", Policy<E, I<J>>(s, 0, n), KOKKOS_LAMBDA(int i, S& x) { f(i, x); }, Kokkos::Max<T>(a));'
+    two = 'Kokkos::parallel_reduce(\n"a", Policy(s, 0, n), KOKKOS_LAMBDA(int i, S& x, S& y) { f(i, x); }, a, b);'
+    team = "Kokkos::parallel_reduce(Kokkos::TeamVectorRange(t, n), [&](int i, S& x, S& y) { f(i, x); }, a, b);"
+    assert not list(reductions(one)), "one result is taken for several"
+    assert list(reductions("\n" + two)) == [2], "several results are not found"
+    assert not list(reductions(team)), "a reduction within a team is taken for one over all"
+    assert list(instances('\nconst Kokkos::View<T*, MemorySpace> a("heddle::a", n);')) == [2]
+    assert list(instances('Solver::Solver() : info("heddle::info") {')) == [1]
+    assert not list(instances('const Kokkos::View<T*, Kokkos::HostSpace> a("heddle::a", n);'))
+    assert not list(instances('const Kokkos::View<T*, MemorySpace> a(Kokkos::view_alloc(space, "heddle::a"), n);'))
+    kernel = "\n f(KOKKOS_LAMBDA(int i) { a(i) = 0; });\n"
+    for before, after in (("TEST(A, B) {", "}"), ("TYPED_TEST(A, B) {", "}"), ("class A { void f() {", "} };"),
+                          ("struct A { private: void f() {", "} };"), ("void f() { g([&](auto x) {", "}); }"),
+                          ("void f() { g([&]<class T>(int x) {", "}); }")):
+        assert list(lambdas(before + kernel + after)) == [2], before
+    for before, after in (("void f() {", "}"), ("class A { public: void f() {", "} private: int b; };"),
+                          ("struct A { void f() {", "} };"), ("void f() { g([&](int x) {", "}); }"),
+                          ("TEST(A, B) { f(); }\nvoid g() {", "}"), ("template <class T> void f() {", "}")):
+        assert not list(lambdas(before + kernel + after)), before
+
+
+def main():
+    if "--self-test" in sys.argv[1:]:
+        self_test()
+        return 0
+    root = pathlib.Path(__file__).resolve().parent.parent
+    found = False
+    for check, what, folders in CHECKS:
+        for folder in folders:
+            for path in sorted((root / folder).rglob("*.[ch]pp")):
+                name = path.relative_to(root)
+                if check is instances and str(name).startswith("src/drivers"):
+                    continue
+                for line in check(path.read_text(encoding="utf-8")):
+                    print(f"{name}:{line}: {what} (ci/kokkos_use.py says why)")
+                    found = True
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
