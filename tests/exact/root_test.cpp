@@ -119,6 +119,21 @@ TEST(SquareRoots, OfCompensatedSumsAreKnownOrLeftOpen) {
       exact_tie.add(x);
     }
     if (impl::square_root(tie, 3, 0, rounded)) ASSERT_EQ(shown(rounded), shown(exact_tie.root<float>())) << run;
+    // And one between two doubles, or as near to it as a bit that the sum holds.
+    const double number = 1.0 + static_cast<double>(random() >> 12) * 0x1p-52;
+    Compensated between;
+    Reference exact_between;
+    const auto add = [&](double x, double y) {
+      between.add_product(x, y);
+      exact_between.add_product(x, y);
+    };
+    add(number, number);
+    add(number, 0x1p-52);
+    add(0x1p-53, 0x1p-53);
+    if (run % 3 != 0) add(run % 3 == 1 ? 1.0 : -1.0, std::ldexp(1.0, -100 - static_cast<int>(random() % 6)));
+    if (impl::square_root(between, 4, Compensated::underflow(4), root)) {
+      ASSERT_EQ(shown(root), shown(exact_between.root<double>())) << run;
+    }
   }
   EXPECT_GT(claims, runs - 20);
 }
