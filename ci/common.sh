@@ -54,9 +54,10 @@ install_packages() {
 configure() {
   local preset=$1 build=$2 arguments wanted
   shift 2
-  arguments=(--preset "$preset" -B "$build" -DHEDDLE_ARCH=native "$@")
+  arguments=(--preset "$preset" -B "$build" -DHEDDLE_ARCH=native)
   # A build from nothing takes two thirds of the time; the preset by itself compiles each file, for who changes a few.
-  [[ $preset != openmp ]] || arguments+=(-DHEDDLE_UNITY=ON)
+  case $preset in openmp | cuda | hip) arguments+=(-DHEDDLE_UNITY=ON) ;; esac
+  arguments+=("$@")
   if command -v ccache >/dev/null; then
     arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi

@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
-"""The short table that ci/gpu prints last, from the folder that holds its logs and the benchmarks' JSON."""
+"""The table that ci/gpu prints last, from the folder that holds CTest's results and the benchmarks' JSON.
+
+    ci/gpu_table.py RESULTS        RESULTS/*.xml are CTest's, RESULTS/left_out.txt says what was not run, a line each
+    ci/gpu_table.py --self-test    checks that a planted failure and a planted skip are shown
+"""
+import collections
 import re
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "perf"))
@@ -10,10 +16,30 @@ from reporting import google_benchmark  # noqa: E402
 from reporting.figures import DataError  # noqa: E402
 
 
-def suite_line(log):
-    """'52 of 52 tests passed' of a CTest log, or None."""
-    match = re.search(r"(\d+)% tests passed, (\d+) tests? failed out of (\d+)", log.read_text(errors="replace"))
-    return f"{int(match[3]) - int(match[2])} of {match[3]} tests passed" if match else None
+# What GoogleTest and Python's unittest write of a test that is skipped.
+SKIPPED = re.compile(r": Skipped\n(.*?)\n+\S*\[  SKIPPED \]|\.\.\. skipped ['\"](.*?)['\"]$", re.DOTALL | re.MULTILINE)
+
+
+def entries(text):
+    """(name, passed, seconds, reasons of skipped tests) of each entry that CTest ran, from its XML."""
+    for case in ElementTree.fromstring(text).iter("testcase"):
+        output = case.findtext("system-out") or ""
+        reasons = [" ".join((first or second).split()) for first, second in SKIPPED.findall(output)]
+        yield case.get("name"), case.get("status") == "run", float(case.get("time")), reasons
+
+
+def suite_lines(name, text):
+    """How many entries ran, passed and failed; what was skipped and why; which took longest."""
+    found = list(entries(text))
+    failed = [entry for entry, passed, _, _ in found if not passed]
+    yield f"{name:8} {len(found)} entries, {len(found) - len(failed)} passed, {sum(seconds for _, _, seconds, _ in found):.0f} s of tests"
+    if failed:
+        yield f"  failed   {' '.join(failed)}"
+    reasons = collections.Counter(reason for _, _, _, skipped in found for reason in skipped)
+    for reason, count in reasons.most_common():
+        yield f"  skipped  {count:4} {reason}"
+    for entry, _, seconds, _ in sorted(found, key=lambda one: -one[2])[:5]:
+        yield f"  longest  {seconds:4.0f} s {entry}"
 
 
 def rows(results):
@@ -32,14 +58,33 @@ def rows(results):
                 yield benchmark.name, ranks, ours, theirs, peer, benchmark.ratio, benchmark.error
 
 
+def self_test():
+    text = """<testsuite>
+<testcase name="gemm" time="2.5" status="run"><system-out>[ RUN      ] A.b
+a.cpp:7: Skipped
+of one
+rank
+
+[  SKIPPED ] A.b (0 ms)</system-out></testcase>
+<testcase name="plot" time="1" status="fail"><system-out>test_a (B.test_a) ... skipped 'no zsh'
+test_b (B.test_b) ... ok</system-out></testcase></testsuite>"""
+    lines = list(suite_lines("suite", text))
+    assert lines[:4] == ["suite    2 entries, 1 passed, 4 s of tests", "  failed   plot", "  skipped     1 of one rank",
+                         "  skipped     1 no zsh"], lines
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+        return
     if len(sys.argv) != 2:
-        sys.exit("usage: gpu_table.py RESULTS")
+        sys.exit(__doc__)
     results = Path(sys.argv[1])
     for name in ("suite", "shared"):
-        log = results / f"{name}.log"
-        if log.is_file() and (line := suite_line(log)):
-            print(f"{name:8} {line}")
+        if (path := results / f"{name}.xml").is_file():
+            print("\n".join(suite_lines(name, path.read_text(errors="replace"))))
+    if (left_out := results / "left_out.txt").is_file():
+        print(left_out.read_text().rstrip())
     head = False
     for name, ranks, ours, theirs, peer, ratio, error in rows(results):
         if not head:
