@@ -254,6 +254,10 @@ class Scans(StudiesTest):
                 with h5py.File(self.path("run.h5"), "r") as run:
                     for name in ("norm", "energy", "position", "dipole", "nodes", "populations"):
                         numpy.testing.assert_array_equal(scan[f"final/{name}"][k], run[f"observables/{name}"][-1])
+                    for name in ("psi", "energy", "position", "populations"):
+                        errors = run[f"errors/{name}"][-1]
+                        self.assertTrue((errors > 0).all())
+                        numpy.testing.assert_array_equal(scan[f"errors/{name}"][k], errors)
                     numpy.testing.assert_array_equal(scan["scan/energies"][k], run["observables/energies"][0])
                     populations = run["observables/populations"][:]
                     t = run["time/t"][:]

@@ -15,7 +15,7 @@
 namespace heddle::driver {
 
 /// Elements of this rank in host memory, column by column; rows and columns are local numbers.
-template <Scalar T> struct Tile {
+template <Scalar T> struct HostBlock {
   const T* elements;  ///< Of the first row and column.
   Index leading;
   Index first_row;
@@ -35,7 +35,7 @@ template <Scalar T, class Use> void for_each_panel(const DistributedMatrix<T>& M
   if (rows == 0 || columns == 0) return;
   const auto leading = static_cast<Index>(local.stride(1));
   if constexpr (host_reads_matrices) {
-    use(Tile<T>{local.data(), leading, 0, rows, 0, columns});
+    use(HostBlock<T>{local.data(), leading, 0, rows, 0, columns});
   } else {
     constexpr Index bytes = Index{1} << 26;
     const Index width = std::clamp<Index>(bytes / (rows * static_cast<Index>(sizeof(T))), 1, columns);
@@ -53,7 +53,7 @@ template <Scalar T, class Use> void for_each_panel(const DistributedMatrix<T>& M
         Kokkos::deep_copy(space, Kokkos::subview(panel, std::pair(piece * length, (piece + 1) * length)), from);
       }
       space.fence("heddle::driver::panel");
-      use(Tile<T>{panel.data(), rows, 0, rows, first, count});
+      use(HostBlock<T>{panel.data(), rows, 0, rows, first, count});
     }
   }
 }
@@ -85,7 +85,7 @@ template <class Value, Scalar T, class Kernel>
 std::vector<Value> over_rows(const DistributedMatrix<T>& M, Operation op, const Kernel& kernel) {
   const bool across = op != Operation::none;
   std::vector<Value> all(M.local().extent(across ? 1 : 0));
-  for_each_panel(M, [&](const Tile<T>& panel) {
+  for_each_panel(M, [&](const HostBlock<T>& panel) {
     const Shares shares(across, panel.rows, panel.columns);
     std::vector<Value> partial(static_cast<std::size_t>(shares.parts * shares.kept));
     on_host_threads(M.communicator(), shares.blocks * shares.parts, [&](Index item) {
@@ -96,7 +96,7 @@ std::vector<Value> over_rows(const DistributedMatrix<T>& M, Operation op, const 
       const Index kept_count = std::min(shares.block, shares.kept - kept);
       const Index row = across ? begin : kept;
       const Index column = across ? kept : begin;
-      const Tile<T> tile = {panel.column(column) + row,  panel.leading,
+      const HostBlock<T> tile = {panel.column(column) + row,  panel.leading,
                             panel.first_row + row,       across ? end - begin : kept_count,
                             panel.first_column + column, across ? kept_count : end - begin};
       kernel(tile, partial.data() + part * shares.kept + kept);
@@ -111,7 +111,7 @@ std::vector<Value> over_rows(const DistributedMatrix<T>& M, Operation op, const 
 
 /// The kernel that does add(value, row of op(M), column of op(M), element of op(M)) for each element.
 template <Scalar T, class Add> auto each_element(Operation op, const Add& add) {
-  return [op, add](const Tile<T>& tile, auto* values) {
+  return [op, add](const HostBlock<T>& tile, auto* values) {
     for (Index j = 0; j < tile.columns; ++j) {
       const T* const column = tile.column(j);
       for (Index i = 0; i < tile.rows; ++i) {

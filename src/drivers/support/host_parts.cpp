@@ -76,7 +76,7 @@ template <Scalar T> bool HostParts<T>::finite() {
   if (finite_) return *finite_;
   std::atomic<bool> found = false;
   // Of each element's parts, bits of the exponent that are all set.
-  const auto look = [&](const Tile<T>& tile, Largest*) {
+  const auto look = [&](const HostBlock<T>& tile, Largest*) {
     using Bits = std::conditional_t<sizeof(Real<T>) == 4, std::uint32_t, std::uint64_t>;
     const Bits exponent = std::bit_cast<Bits>(std::numeric_limits<Real<T>>::infinity());
     Bits any = 0;

@@ -143,7 +143,7 @@ void add_rows(const Columns<T, many> columns, Index rows, double sign, const Num
 
 /// The kernel of sums of rows of op(M).
 template <Term term, Scalar T> auto plain_sums(Operation op, const Numbers& factors) {
-  return [op, &factors](const Tile<T>& tile, Sum<SumOf<T>>* values) {
+  return [op, &factors](const HostBlock<T>& tile, Sum<SumOf<T>>* values) {
     constexpr int many = 4;
     const bool across = op != Operation::none;
     Numbers sums(static_cast<std::size_t>(across ? tile.columns : tile.rows));

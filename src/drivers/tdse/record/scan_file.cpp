@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <ranges>
+#include <string_view>
 #include <utility>
 
 namespace heddle::driver {
@@ -65,6 +66,7 @@ const std::vector<ScanColumn>& scan_columns() {
       of_point("/scan/time", Of::time, "atomic unit of time", "time at which each run ends"),
       of_point("/scan/norm_excess", Of::norm_excess, "1", "largest change of the norm in a step over its bound"),
       of_point("/scan/energy_excess", Of::energy_excess, "1", "drift of the energy over its bound; 0 where H moves"),
+      of_point("/errors/psi", Of::psi_error, "1", "estimated ||psi - exact psi||/||psi|| on this grid, at the end"),
       {"/scan/energies", false, true, "hartree", "energies of the lowest eigenstates of H at t = 0, no pulse",
        [](ScanTable& table, std::size_t k, Index, Index s) -> double& { return table.energy(k, s); }},
       of_wave("/final/norm", OfWave::norm, "1", "sqrt(sum |psi|^2 dx) at the end"),
@@ -74,10 +76,15 @@ const std::vector<ScanColumn>& scan_columns() {
       of_wave("/final/nodes", OfWave::nodes, "1", "number of nodes at the end"),
       of_wave("/final/absorbed", OfWave::absorbed, "1", "1 - ||psi||^2 at the end"),
       of_wave("/final/ionisation", OfWave::ionisation, "1", "1 - sum of the populations of bound states, at the end"),
+      of_wave("/errors/energy", OfWave::energy_error, "hartree", "estimated error of /final/energy"),
+      of_wave("/errors/position", OfWave::position_error, "bohr", "estimated error of /final/position, and of dipole"),
+      of_wave("/errors/absorbed", OfWave::absorbed_error, "1", "estimated error of /final/absorbed"),
+      of_wave("/errors/ionisation", OfWave::ionisation_error, "1", "estimated error of /final/ionisation"),
       of_populations("/final/populations", Populations::last,
                      "|<phi_k|psi>|^2 of the lowest eigenstates of H at the end"),
       of_populations("/mean/populations", Populations::mean, "the same, averaged over the time of the run"),
       of_populations("/largest/populations", Populations::largest, "the largest of each in the run"),
+      of_populations("/errors/populations", Populations::error, "estimated error of /final/populations"),
   };
   return columns;
 }
@@ -96,7 +103,7 @@ ScanTable::ScanTable(std::vector<double> values, Index states, Index waves)
     : values_(std::move(values)),
       states_(states),
       waves_(waves),
-      width_(static_cast<std::size_t>(point_columns + states + waves * (wave_columns + 3 * states))),
+      width_(static_cast<std::size_t>(point_columns + states + waves * (wave_columns + populations_columns * states))),
       numbers_(values_.size() * width_, 0.0) {}
 
 double& ScanTable::energy(std::size_t point, Index state) {
@@ -104,12 +111,12 @@ double& ScanTable::energy(std::size_t point, Index state) {
 }
 
 double& ScanTable::at(std::size_t point, Index wave, OfWave what) {
-  return row(point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + 3 * states_) +
+  return row(point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + populations_columns * states_) +
                                              static_cast<int>(what))];
 }
 
 double& ScanTable::population(std::size_t point, Index wave, Populations which, Index state) {
-  return row(point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + 3 * states_) +
+  return row(point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + populations_columns * states_) +
                                              wave_columns + static_cast<int>(which) * states_ + state)];
 }
 
@@ -158,6 +165,12 @@ StoredScan read_scan_file(const std::filesystem::path& path, Index states, Index
   StoredScan stored{file.text_attribute("deck"), file.text_attribute("key"),
                     ScanTable(file.read<double>("/scan/value"), states, waves)};
   for (const ScanColumn& column : scan_columns()) {
+    if (std::string_view(column.name).starts_with("/errors/") && !file.has(column.name)) {
+      for (std::size_t k = 0; k < stored.table.points(); ++k) {
+        visit_point(column, stored.table, k, [&](double& number) { number = not_there; });
+      }
+      continue;
+    }
     const auto numbers = file.read<double>(column.name);
     if (file.extents(column.name) != column.extents(stored.table)) {
       throw Error(ErrorKind::input, message_of(path.string(), ": ", column.name, " has other extents than ", states,

@@ -19,11 +19,24 @@ class ScanTable {
   ScanTable(std::vector<double> values, Index states, Index waves);
 
   /// Of a whole point, then of each state of H at t = 0, then of each wave function, then of each of its populations.
-  enum class Of : int { steps, time, norm_excess, energy_excess };
-  enum class OfWave : int { norm, energy, position, dipole, nodes, absorbed, ionisation };
-  static constexpr int point_columns = 4;
-  static constexpr int wave_columns = 7;
-  enum class Populations : int { last, mean, largest };
+  enum class Of : int { steps, time, norm_excess, energy_excess, psi_error };
+  enum class OfWave : int {
+    norm,
+    energy,
+    position,
+    dipole,
+    nodes,
+    absorbed,
+    ionisation,
+    energy_error,
+    position_error,
+    absorbed_error,
+    ionisation_error
+  };
+  static constexpr int point_columns = 5;
+  static constexpr int wave_columns = 11;
+  enum class Populations : int { last, mean, largest, error };
+  static constexpr int populations_columns = 4;
 
   [[nodiscard]] double& at(std::size_t point, Of what) { return row(point)[static_cast<std::size_t>(what)]; }
   [[nodiscard]] double& energy(std::size_t point, Index state);
@@ -59,10 +72,12 @@ class ScanTable {
 ///
 /// /scan/value, steps, time, norm_excess, energy_excess [points]; /scan/energies [points, states]: of H at t = 0;
 /// /final/norm, energy, position, dipole, nodes, absorbed, ionisation [points]; /final/populations, /mean/populations,
-/// /largest/populations [points, states], over the run. Of several wave functions, m of them, all but /scan have a
-/// dimension of m after the first. Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the
-/// point was not computed, or has fewer states; `absorbed` without an absorber is the propagator's error, `ionisation`
-/// is NaN where a run records none.
+/// /largest/populations [points, states], over the run. Estimated errors at the end, as a run's file has them:
+/// /errors/psi [points]; /errors/energy, position (and of dipole), absorbed, ionisation [points]; /errors/populations
+/// [points, states]. Of several wave functions, m of them, all but /scan and /errors/psi have a dimension of m after the
+/// first. Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not computed, or
+/// has fewer states; `absorbed` without an absorber is the propagator's error, `ionisation` is NaN where a run records
+/// none.
 void write_scan(const std::filesystem::path& path, const Deck& deck, const std::string& key, const std::string& scan,
                 ScanTable& table);
 
@@ -72,7 +87,8 @@ struct StoredScan {
   std::string key;
   ScanTable table;
 };
-/// For one rank. Throws Error(input) where it can't be read, or is not of so many states and wave functions.
+/// For one rank. Throws Error(input) where it can't be read, or is not of so many states and wave functions. Errors that
+/// an earlier version did not write are NaN.
 [[nodiscard]] StoredScan read_scan_file(const std::filesystem::path& path, Index states, Index waves);
 
 }  // namespace heddle::driver

@@ -136,6 +136,7 @@ void fill_point(ScanTable& table, std::size_t point, const Deck& deck, const Ham
   for (std::size_t s = 0; s < followed.first_energies.size(); ++s) {
     table.energy(point, static_cast<Index>(s)) = followed.first_energies[s];
   }
+  table.at(point, ScanTable::Of::psi_error) = simulation.observables().error;
   for (Index w = 0; w < simulation.count(); ++w) {
     const Observables& last = simulation.observables(w);
     const Averages& average = followed.averages[static_cast<std::size_t>(w)];
@@ -145,12 +146,19 @@ void fill_point(ScanTable& table, std::size_t point, const Deck& deck, const Ham
     table.at(point, w, ScanTable::OfWave::dipole) = last.dipole;
     table.at(point, w, ScanTable::OfWave::nodes) = static_cast<double>(last.nodes);
     table.at(point, w, ScanTable::OfWave::absorbed) = last.absorbed();
-    if (records_ionisation(deck)) table.at(point, w, ScanTable::OfWave::ionisation) = last.ionisation();
+    table.at(point, w, ScanTable::OfWave::energy_error) = last.energy_error();
+    table.at(point, w, ScanTable::OfWave::position_error) = last.position_error();
+    table.at(point, w, ScanTable::OfWave::absorbed_error) = last.error_of_probability(last.absorbed());
+    if (records_ionisation(deck)) {
+      table.at(point, w, ScanTable::OfWave::ionisation) = last.ionisation();
+      table.at(point, w, ScanTable::OfWave::ionisation_error) = last.error_of_probability(last.ionisation());
+    }
     for (std::size_t s = 0; s < last.populations.size(); ++s) {
       const auto state = static_cast<Index>(s);
       table.population(point, w, ScanTable::Populations::last, state) = last.populations[s];
       table.population(point, w, ScanTable::Populations::mean, state) = average.mean(s);
       table.population(point, w, ScanTable::Populations::largest, state) = average.largest(s);
+      table.population(point, w, ScanTable::Populations::error, state) = last.error_of_probability(last.populations[s]);
     }
   }
 }
@@ -261,8 +269,14 @@ Index waves_of(const Communicator& comm, const Deck& deck) {
 
 void say_points(const Context& context, const Scan& scan, ScanTable& table) {
   for (std::size_t k = 0; k < table.points(); ++k) {
-    std::string text =
-        format("%s = %-10.6g energy %.8g", scan.key.c_str(), scan.values[k], table.at(k, 0, ScanTable::OfWave::energy));
+    const auto known = [&](ScanTable::OfWave value, ScanTable::OfWave error) {
+      return with_error(table.at(k, 0, value), table.at(k, 0, error));
+    };
+    std::string text = format("%s = %-10.6g energy ", scan.key.c_str(), scan.values[k]) +
+                       known(ScanTable::OfWave::energy, ScanTable::OfWave::energy_error);
+    if (!std::isnan(table.at(k, 0, ScanTable::OfWave::ionisation))) {
+      text += ", ionised " + known(ScanTable::OfWave::ionisation, ScanTable::OfWave::ionisation_error);
+    }
     if (table.states() > 0) text += ", populations";
     for (Index s = 0; s < table.states(); ++s) {
       text += format(" %.4g", table.population(k, 0, ScanTable::Populations::last, s));
@@ -284,6 +298,7 @@ void add_results(Report& report, const std::filesystem::path& output, const Scan
     return rows;
   };
   results["populations"] = all(ScanTable::Populations::last);
+  results["populations_error"] = all(ScanTable::Populations::error);
   results["mean_populations"] = all(ScanTable::Populations::mean);
   results["output"] = output.string();
   if (!files.plot.empty()) results["plot"] = files.plot;
