@@ -377,8 +377,8 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
     const double memory =
         0.25 * comm.all_reduce(static_cast<double>(impl::vendor::memory_info().free), Reduction::minimum);
     const Operands<T> operands(comm, impl::measured_rows(sizeof(T), memory));
-    measure_products<T>(comm, instances, operands, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0, rates,
-                        [&](double share) { report(0.8 * share); });
+    measure_products<T>(comm, instances, operands, 0.8 * std::max(seconds, 0.2), !impl::on_host && seconds >= 1.0,
+                        rates, [&](double share) { report(0.8 * share); });
     {
       // Well beyond any cache; on GPUs several times in a row, beside which a kernel's launch is short.
       const double bytes = impl::on_host ? 0x1p26 : std::min(0x1p28, memory / 4.0);

@@ -97,8 +97,8 @@ std::vector<Value> over_rows(const DistributedMatrix<T>& M, Operation op, const 
       const Index row = across ? begin : kept;
       const Index column = across ? kept : begin;
       const HostBlock<T> tile = {panel.column(column) + row,  panel.leading,
-                            panel.first_row + row,       across ? end - begin : kept_count,
-                            panel.first_column + column, across ? kept_count : end - begin};
+                                 panel.first_row + row,       across ? end - begin : kept_count,
+                                 panel.first_column + column, across ? kept_count : end - begin};
       kernel(tile, partial.data() + part * shares.kept + kept);
     });
     Value* const of_panel = all.data() + (across ? panel.first_column : 0);

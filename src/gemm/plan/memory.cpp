@@ -71,8 +71,8 @@ std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, d
   const double tile_bytes = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.tile);
   const double wanted =
       is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room_bytes / tile_bytes) : 0.0;
-  return std::max({least, static_cast<std::size_t>(small_tiles(tile_bytes)),
-                   static_cast<std::size_t>(std::max(wanted, 0.0))});
+  return std::max(
+      {least, static_cast<std::size_t>(small_tiles(tile_bytes)), static_cast<std::size_t>(std::max(wanted, 0.0))});
 }
 
 namespace {

@@ -111,13 +111,14 @@ double& ScanTable::energy(std::size_t point, Index state) {
 }
 
 double& ScanTable::at(std::size_t point, Index wave, OfWave what) {
-  return row(point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + populations_columns * states_) +
-                                             static_cast<int>(what))];
+  return row(point)[static_cast<std::size_t>(
+      point_columns + states_ + wave * (wave_columns + populations_columns * states_) + static_cast<int>(what))];
 }
 
 double& ScanTable::population(std::size_t point, Index wave, Populations which, Index state) {
-  return row(point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + populations_columns * states_) +
-                                             wave_columns + static_cast<int>(which) * states_ + state)];
+  return row(
+      point)[static_cast<std::size_t>(point_columns + states_ + wave * (wave_columns + populations_columns * states_) +
+                                      wave_columns + static_cast<int>(which) * states_ + state)];
 }
 
 void ScanTable::take(std::size_t point, ScanTable& from, std::size_t its_point) {

@@ -74,10 +74,10 @@ class ScanTable {
 /// /final/norm, energy, position, dipole, nodes, absorbed, ionisation [points]; /final/populations, /mean/populations,
 /// /largest/populations [points, states], over the run. Estimated errors at the end, as a run's file has them:
 /// /errors/psi [points]; /errors/energy, position (and of dipole), absorbed, ionisation [points]; /errors/populations
-/// [points, states]. Of several wave functions, m of them, all but /scan and /errors/psi have a dimension of m after the
-/// first. Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not computed, or
-/// has fewer states; `absorbed` without an absorber is the propagator's error, `ionisation` is NaN where a run records
-/// none.
+/// [points, states]. Of several wave functions, m of them, all but /scan and /errors/psi have a dimension of m after
+/// the first. Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not
+/// computed, or has fewer states; `absorbed` without an absorber is the propagator's error, `ionisation` is NaN where a
+/// run records none.
 void write_scan(const std::filesystem::path& path, const Deck& deck, const std::string& key, const std::string& scan,
                 ScanTable& table);
 
@@ -87,8 +87,8 @@ struct StoredScan {
   std::string key;
   ScanTable table;
 };
-/// For one rank. Throws Error(input) where it can't be read, or is not of so many states and wave functions. Errors that
-/// an earlier version did not write are NaN.
+/// For one rank. Throws Error(input) where it can't be read, or is not of so many states and wave functions. Errors
+/// that an earlier version did not write are NaN.
 [[nodiscard]] StoredScan read_scan_file(const std::filesystem::path& path, Index states, Index waves);
 
 }  // namespace heddle::driver
