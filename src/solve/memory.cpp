@@ -7,7 +7,6 @@
 #include "dist/exchange.hpp"
 #include "exact/inner.hpp"
 #include "gemm/emulation/emulated.hpp"
-#include "gemm/plan/memory.hpp"
 #include "solve/cholesky_run.hpp"
 #include "solve/divided_rows.hpp"
 #include "solve/host_columns.hpp"
@@ -422,10 +421,8 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   if (options.certificate) {
     // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
-    const auto tile = static_cast<double>(impl::certificate_tile(order, ranks));
-    const double tiles = impl::on_host ? 0.0 : sizeof(T) * tile * tile * impl::small_tiles(sizeof(T) * tile * tile);
-    const double bands = 10.0 * sizeof(T) * tile * static_cast<double>(order);
-    const double beside = ranks == 1 ? 3.0 * inverse : 6.0 * inverse + bands + tiles;
+    const double beside =
+        ranks == 1 ? 3.0 * inverse : 6.0 * inverse + impl::certificate_product(order, ranks, sizeof(T));
     most = std::max(most, system + solving(impl::right_hand_sides(order, ranks)) + beside);
   }
   return factors + most;

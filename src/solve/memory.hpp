@@ -1,6 +1,7 @@
 // Bytes that the parts of this room allocate, as functions of shapes.
 #pragma once
 
+#include "gemm/plan/memory.hpp"
 #include "solve/rank_grid.hpp"
 #include "solve/schedule.hpp"
 #include "solve/slabs.hpp"
@@ -32,6 +33,12 @@ template <Scalar T>
 [[nodiscard]] inline Index certificate_tile(Index order, int ranks) {
   constexpr Index most = 1024;
   return std::clamp<Index>((order + ranks - 1) / ranks, 1, most);
+}
+/// What that product holds on a rank of bands, tiles and messages, of elements of so many bytes; at most, in bytes.
+[[nodiscard]] inline double certificate_product(Index order, int ranks, double element_bytes) {
+  const auto tile = static_cast<double>(certificate_tile(order, ranks));
+  const double of_tile = element_bytes * tile * tile;
+  return 10.0 * element_bytes * tile * static_cast<double>(order) + (on_host ? 0.0 : of_tile * small_tiles(of_tile));
 }
 /// Of a matrix whose columns are dealt out.
 template <Scalar T> [[nodiscard]] double bytes_of_local(Index rows, const CyclicAxis& columns);
