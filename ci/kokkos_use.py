@@ -83,11 +83,13 @@ def instances(text):
         yield line_of(text, found.end())
 
 
-def bodies(code, opening):
-    """(begin, end) of the braces that follow each match of `opening`, which ends at an opening bracket of arguments."""
+def bodies(code, opening, arguments=""):
+    """(begin, end) of the braces that follow each match of `opening`, which ends at an opening bracket; of those alone whose
+    brackets hold a match of `arguments`."""
     for match in re.finditer(opening, code):
-        brace = re.compile(r"[^{};]*\{").match(code, end_of(code, match.end() - 1) + 1)
-        if brace:
+        closing = end_of(code, match.end() - 1)
+        brace = re.compile(r"[^{};]*\{").match(code, closing + 1)
+        if brace and re.search(arguments, code[match.end():closing]):
             yield brace.end() - 1, end_of(code, brace.end() - 1)
 
 
@@ -115,10 +117,8 @@ def hidden_members(code):
 def lambdas(text):
     """Lines of extended lambdas where nvcc has none."""
     code = code_of(text)
-    ranges = [*bodies(code, r"\b(?:TYPED_)?TEST(?:_F|_P)?\("), *bodies(code, r"\](?:<[^;{}()]*>\s*)\("), *hidden_members(code)]
-    for match in re.finditer(r"\]\s*\(", code):
-        if re.search(r"\bauto\b", code[match.end():end_of(code, match.end() - 1)]):
-            ranges += [span for span in bodies(code[:], r"\]\s*\(") if span[0] > match.start()][:1]
+    ranges = [*bodies(code, r"\b(?:TYPED_)?TEST(?:_F|_P)?\("), *bodies(code, r"\](?:<[^;{}()]*>\s*)\("),
+              *bodies(code, r"\]\s*\(", r"\bauto\b"), *hidden_members(code)]
     found = {line_of(code, lambda_.start()) for lambda_ in EXTENDED.finditer(code)
              if any(begin < lambda_.start() < end for begin, end in ranges)}
     yield from sorted(found)

@@ -37,7 +37,7 @@ inline constexpr bool by_cublas = true;
 inline constexpr bool by_cublas = false;
 #endif
 
-/// Of a C of so many rows and columns, for cuBLAS or for another BLAS, which takes whatever there is.
+/// Returns the layout that cuBLAS needs for a C of `rows` x `columns`; any other BLAS takes every layout.
 template <Scalar T>
 [[nodiscard]] GemmLayout gemm_layout(Index rows, Index columns, MathMode math = MathMode::automatic,
                                      bool cublas = by_cublas) {

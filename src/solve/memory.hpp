@@ -34,7 +34,7 @@ template <Scalar T>
   constexpr Index most = 1024;
   return std::clamp<Index>((order + ranks - 1) / ranks, 1, most);
 }
-/// What that product holds on a rank of bands, tiles and messages, of elements of so many bytes; at most, in bytes.
+/// Returns an upper bound, in bytes, of the bands, tiles and messages that a rank holds during that product.
 [[nodiscard]] inline double certificate_product(Index order, int ranks, double element_bytes) {
   const auto tile = static_cast<double>(certificate_tile(order, ranks));
   const double of_tile = element_bytes * tile * tile;

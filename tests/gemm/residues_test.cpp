@@ -216,7 +216,7 @@ TEST(Residues, AreCongruentAndOfEightBits) {
           expect(std::min(x, reach));
           expect(-std::min(x, reach));
         }
-        // Where the quotient is off by most, around what is as near to one multiple of p as to the next.
+        // Large numbers, whose quotients have the largest errors, around the middle between two multiples of p.
         const std::int64_t large = reach - static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(reach / 8));
         const std::int64_t middle = large / p * p + p / 2;
         for (std::int64_t x = middle - 6; x <= middle + 6; ++x) {

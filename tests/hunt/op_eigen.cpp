@@ -46,6 +46,9 @@ template <Scalar T> std::vector<double> values_of(const Kokkos::View<Real<T>*, M
 }
 
 // On GPUs blocks have 8 or 16 columns.
+void draw_block(Random& random, Case& one) {
+  one.add_knob("block", test::on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
+}
 
 void draw_one(Random& random, Case& one) {
   draw_matrix(random, one);
@@ -53,7 +56,7 @@ void draw_one(Random& random, Case& one) {
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
   one.add_knob("values only", random.below(2));
   one.add_knob("reproducible", random.below(2));
-  one.add_knob("block", test::on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
+  draw_block(random, one);
 }
 template <Scalar T> void run_jacobi(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
@@ -176,7 +179,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
 
 void draw_ranks(Random& random, Case& one) {
   draw_matrix(random, one);
-  one.add_knob("block", test::on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
+  draw_block(random, one);
   one.add_knob("place A", random.below(100));
   one.add_knob("place V", random.below(100));
 }

@@ -74,7 +74,7 @@ template <RealScalar R> class PartsPlan {
     }
     return all;
   }
-  /// What this rank did in the last execute(): the timelines of the four products, one after the other.
+  /// Returns the timelines of the four products of the last execute() on this rank, one after the other.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
 
  private:
