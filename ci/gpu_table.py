@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The table that ci/gpu prints last, from the folder that holds CTest's results and the benchmarks' JSON.
 
-    ci/gpu_table.py RESULTS        RESULTS/*.xml are CTest's, RESULTS/left_out.txt says what was not run, a line each
-    ci/gpu_table.py --self-test    checks that a planted failure and a planted skip are shown
+    ci/gpu_table.py RESULTS             RESULTS/*.xml are CTest's, RESULTS/left_out.txt says what was not run, a line each
+    ci/gpu_table.py RESULTS memcheck    of RESULTS/memcheck.xml alone
+    ci/gpu_table.py --self-test         checks that a planted failure and planted skips are shown
 """
 import collections
 import re
@@ -16,15 +17,16 @@ from reporting import google_benchmark  # noqa: E402
 from reporting.figures import DataError  # noqa: E402
 
 
-# What GoogleTest and Python's unittest write of a test that is skipped.
-SKIPPED = re.compile(r": Skipped\n(.*?)\n+\S*\[  SKIPPED \]|\.\.\. skipped ['\"](.*?)['\"]$", re.DOTALL | re.MULTILINE)
+# What GoogleTest, Python's unittest and pytest write of a test that is skipped.
+SKIPPED = re.compile(r": Skipped\n(.*?)\n+\S*\[  SKIPPED \]|\.\.\. skipped ['\"](.*?)['\"]$|^SKIPPED \[\d+\] \S+ (.*?)$",
+                     re.DOTALL | re.MULTILINE)
 
 
 def entries(text):
     """(name, passed, seconds, reasons of skipped tests) of each entry that CTest ran, from its XML."""
     for case in ElementTree.fromstring(text).iter("testcase"):
         output = case.findtext("system-out") or ""
-        reasons = [" ".join((first or second).split()) for first, second in SKIPPED.findall(output)]
+        reasons = [" ".join("".join(reason).split()) for reason in SKIPPED.findall(output)]
         yield case.get("name"), case.get("status") == "run", float(case.get("time")), reasons
 
 
@@ -67,22 +69,26 @@ rank
 
 [  SKIPPED ] A.b (0 ms)</system-out></testcase>
 <testcase name="plot" time="1" status="fail"><system-out>test_a (B.test_a) ... skipped 'no zsh'
-test_b (B.test_b) ... ok</system-out></testcase></testsuite>"""
+test_b (B.test_b) ... ok</system-out></testcase>
+<testcase name="python_gpu" time="1" status="run"><system-out>..s
+SKIPPED [2] python/tests/test_gpu.py:342: one GPU</system-out></testcase></testsuite>"""
     lines = list(suite_lines("suite", text))
-    assert lines[:4] == ["suite    2 entries, 1 passed, 4 s of tests", "  failed   plot", "  skipped     1 of one rank",
-                         "  skipped     1 no zsh"], lines
+    assert lines[:5] == ["suite    3 entries, 2 passed, 4 s of tests", "  failed   plot", "  skipped     1 of one rank",
+                         "  skipped     1 no zsh", "  skipped     1 one GPU"], lines
 
 
 def main():
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     results = Path(sys.argv[1])
-    for name in ("suite", "shared"):
+    for name in sys.argv[2:] or ("suite", "shared"):
         if (path := results / f"{name}.xml").is_file():
             print("\n".join(suite_lines(name, path.read_text(errors="replace"))))
+    if len(sys.argv) == 3:
+        return
     if (left_out := results / "left_out.txt").is_file():
         print(left_out.read_text().rstrip())
     head = False
