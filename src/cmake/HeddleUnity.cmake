@@ -1,15 +1,21 @@
-# heddle_unify(TARGET [APART SOURCE...]): with HEDDLE_UNITY, the files of a folder compiled as one, so that what they
-# include, and the instances of templates that they share, are compiled once. Files with flags of their own make one of
-# their own (CMake's UNITY_BUILD would leave them all out). In builds for GPUs, which are made on many cores, a few files
-# are one: of the 20 s that a file takes under nvcc, 16 are spent on what it includes. APART: those that use the same names,
-# or take minutes.
+# heddle_unify(TARGET [MOST N] [APART SOURCE...]): with HEDDLE_UNITY, the files of a folder compiled as one, so that what
+# they include, and the instances of templates that they share, are compiled once. Files with flags of their own make one
+# of their own (CMake's UNITY_BUILD would leave them all out). MOST: so many at once, any number by default; in builds for
+# GPUs, which are made on many cores, six: of the 20 s that a file takes under nvcc, 16 are spent on what it includes.
+# APART: those that use the same names, or take minutes.
 set(HEDDLE_FLAGS_OF_SOURCES COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES SKIP_PRECOMPILE_HEADERS)
 
 function(heddle_unify target)
   if(NOT HEDDLE_UNITY OR HEDDLE_FUZZ)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 unify "" "" "APART")
+  cmake_parse_arguments(PARSE_ARGV 1 unify "" "MOST" "APART")
+  if(NOT unify_MOST)
+    set(unify_MOST 1000)
+    if(HEDDLE_GPU)
+      set(unify_MOST 6)
+    endif()
+  endif()
   get_target_property(sources ${target} SOURCES)
   set(apart)
   foreach(source IN LISTS unify_APART)
@@ -38,12 +44,8 @@ function(heddle_unify target)
   foreach(key IN LISTS keys)
     set(number 0)
     list(LENGTH sources_${key} count)
-    set(most ${count})
-    if(HEDDLE_GPU)
-      set(most 6)
-    endif()
     while(count GREATER 1)
-      list(SUBLIST sources_${key} 0 ${most} together)
+      list(SUBLIST sources_${key} 0 ${unify_MOST} together)
       list(REMOVE_ITEM sources_${key} ${together})
       list(LENGTH sources_${key} count)
       heddle_unify_sources(${target} "${folder_${key}}" ${key}${number} ${together})
@@ -54,7 +56,7 @@ endfunction()
 
 function(heddle_unify_sources target folder key)
   string(SUBSTRING ${key} 26 -1 key)
-  set(unity ${CMAKE_CURRENT_BINARY_DIR}/unity/${folder}/all_${key}.cpp)
+  set(unity ${CMAKE_CURRENT_BINARY_DIR}/unity/${target}/${folder}/all_${key}.cpp)
   set(text)
   foreach(source IN LISTS ARGN)
     get_filename_component(path ${source} ABSOLUTE)
@@ -72,6 +74,7 @@ function(heddle_unify_sources target folder key)
   # a header's: both are warned of without need here, and where they matter in the file compiled by itself.
   set_property(SOURCE ${unity} APPEND PROPERTY COMPILE_OPTIONS -Wno-shadow
                                                $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES HEADER_FILE_ONLY ON)
-  target_sources(${target} PRIVATE ${unity})
+  get_target_property(sources ${target} SOURCES)
+  list(REMOVE_ITEM sources ${ARGN})
+  set_property(TARGET ${target} PROPERTY SOURCES ${sources} ${unity})
 endfunction()

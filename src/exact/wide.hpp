@@ -25,6 +25,7 @@ class WideSum {
     }
     Accumulator<double> magnitude = sum;
     const bool negative = make_canonical(magnitude.digits_, Accumulator<double>::digits) != by.negative;
+    HEDDLE_ROLLED
     for (int k = 0; k < Accumulator<double>::digits; ++k) {
       const auto digit = static_cast<std::uint64_t>(magnitude.digits_[k]);
       add_bits<false>(digits_, digit * (by.mantissa & 0xffffffffU), digit_bits * k + by.exponent, negative);
@@ -68,6 +69,7 @@ class WideSum {
       return To::from_bits(sign);
     }
     std::uint64_t leading = 0;
+    HEDDLE_ROLLED
     for (int bit = 0; bit < 63; ++bit) {
       if (bit > 0) {
         rest.shift_up(1);
@@ -98,6 +100,7 @@ class WideSum {
     const int highest = digit_bits * top + 63 - Kokkos::countl_zero(static_cast<std::uint64_t>(digits_[top]));
     const int by = digit_bits * (digits - 1) - highest;
     const int whole = by / digit_bits;
+    HEDDLE_ROLLED
     for (int k = digits - 1; k >= 0; --k) {
       digits_[k] = k >= whole ? digits_[k - whole] : 0;
     }
@@ -106,6 +109,7 @@ class WideSum {
   }
   /// By less than a digit.
   KOKKOS_INLINE_FUNCTION void shift_up(int bits) {
+    HEDDLE_ROLLED
     for (std::int64_t& digit : digits_) {
       digit <<= bits;
     }
@@ -113,12 +117,14 @@ class WideSum {
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_below(const WideSum& other) const {
     int k = digits - 1;
+    HEDDLE_ROLLED
     while (k > 0 && digits_[k] == other.digits_[k]) {
       --k;
     }
     return digits_[k] < other.digits_[k];
   }
   KOKKOS_INLINE_FUNCTION void subtract(const WideSum& other) {
+    HEDDLE_ROLLED
     for (int k = 0; k < digits; ++k) {
       digits_[k] -= other.digits_[k];
     }

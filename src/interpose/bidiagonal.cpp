@@ -10,7 +10,7 @@ namespace {
 
 // A block on the diagonal, or, reversed, its transpose with rows and columns in the opposite order, which is upper
 // bidiagonal too: what goes down the one goes up the other, and U and V change places.
-template <Scalar T> struct Block {
+template <Scalar T> struct BidiagonalBlock {
   using R = Real<T>;
   R* d;
   R* e;
@@ -56,7 +56,7 @@ template <RealScalar R> R smaller_value(R f, R g, R h) {
 }
 
 // Two rotations for each row, neither of which subtracts.
-template <Scalar T> void step_without_shift(const Block<T>& block) {
+template <Scalar T> void step_without_shift(const BidiagonalBlock<T>& block) {
   using R = Real<T>;
   R c{1};
   R c_before{1};
@@ -77,7 +77,7 @@ template <Scalar T> void step_without_shift(const Block<T>& block) {
   block.above(block.size - 2) = last * s_before;
 }
 
-template <Scalar T> void step_with_shift(const Block<T>& block, Real<T> shift) {
+template <Scalar T> void step_with_shift(const BidiagonalBlock<T>& block, Real<T> shift) {
   using R = Real<T>;
   const R first = block.diagonal(0);
   R f = (std::abs(first) - shift) * (std::copysign(R{1}, first) + shift / first);
@@ -107,7 +107,7 @@ template <Scalar T> void step_with_shift(const Block<T>& block, Real<T> shift) {
 }
 
 // One step, or a zero above the diagonal where that is as good as one.
-template <Scalar T> void advance(const Block<T>& block, Index n, Real<T> threshold) {
+template <Scalar T> void advance(const BidiagonalBlock<T>& block, Index n, Real<T> threshold) {
   using R = Real<T>;
   constexpr R unit = unit_roundoff<R>;
   constexpr R tolerance = R{16} * unit;
@@ -168,7 +168,7 @@ template <Scalar T> Index diagonalise(Index n, Real<T>* d, Real<T>* e, Rotations
     if (first > last_before || last < first_before) reversed = std::abs(d[first]) < std::abs(d[last]);
     first_before = first;
     last_before = last;
-    advance(Block<T>{d, e, left, right, first, last - first + 1, reversed}, n, threshold);
+    advance(BidiagonalBlock<T>{d, e, left, right, first, last - first + 1, reversed}, n, threshold);
     ++steps;
   }
   left.apply();

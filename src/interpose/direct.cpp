@@ -20,16 +20,16 @@ template <class Number, class Total> struct Words {
 };
 
 // Kept from call to call.
-template <Scalar T> struct Workspace {
-  Vectors<T> left;
-  Vectors<T> right;
+template <Scalar T> struct ProductWorkspace {
+  DirectVectors<T> left;
+  DirectVectors<T> right;
   std::vector<std::int32_t> sums;
   Index inner = -1;  // That `moduli` are for.
   int moduli = 0;
   int threads = 1;
 };
-template <Scalar T> Workspace<T>& workspace() {
-  thread_local Workspace<T> the;
+template <Scalar T> ProductWorkspace<T>& workspace() {
+  thread_local ProductWorkspace<T> the;
   return the;
 }
 
@@ -52,7 +52,7 @@ void multiply_leading(const LeadingBits16& left, const LeadingBits16& right, Ind
 // EmulatedProduct::probe().
 template <Scalar T> class Probe {
  public:
-  Probe(const Product<T>& product, Workspace<T>& work)
+  Probe(const Product<T>& product, ProductWorkspace<T>& work)
       : m_(product.m), n_(product.n), inner_(product.k), width_(leading_width(product.k)), work_(work) {}
 
   Spread spread() {
@@ -96,8 +96,8 @@ template <Scalar T> class Probe {
   // By one plane of sums, which are computed first, or by all, where the first is there.
   Probed probed(int count) const {
     const Overlaps<T> looked_at = overlaps(count);
-    const Vectors<T>& left = work_.left;
-    const Vectors<T>& right = work_.right;
+    const DirectVectors<T>& left = work_.left;
+    const DirectVectors<T>& right = work_.right;
     Probed all;
     std::mutex mutex;
     in_parts(n_, work_.threads, [&](Index begin, Index end) {
@@ -138,7 +138,7 @@ template <Scalar T> class Probe {
   Index n_;
   Index inner_;
   int width_;
-  Workspace<T>& work_;
+  ProductWorkspace<T>& work_;
 };
 
 // Inner products of the vectors of a block. By itself, where sums have all registers.
@@ -172,7 +172,7 @@ template <Scalar T, class W> class Elementwise {
   using Integer = typename W::Integer;
   using Sum = typename W::Sum;
 
-  Elementwise(const Product<T>& product, const Workspace<T>& work, const Integer* left, const Integer* right)
+  Elementwise(const Product<T>& product, const ProductWorkspace<T>& work, const Integer* left, const Integer* right)
       : product_(product), work_(work), left_(left), right_(right) {}
 
   void all() const {
@@ -221,20 +221,20 @@ template <Scalar T, class W> class Elementwise {
   }
 
   const Product<T>& product_;
-  const Workspace<T>& work_;
+  const ProductWorkspace<T>& work_;
   const Integer* left_;
   const Integer* right_;
 };
 
 template <class W, Scalar T, class Integers>
-void put(const Product<T>& product, Workspace<T>& work, double square_of_reach, Integers Vectors<T>::*integers) {
+void put(const Product<T>& product, ProductWorkspace<T>& work, double square_of_reach, Integers DirectVectors<T>::*integers) {
   work.left.quantise(square_of_reach, work.left.*integers);
   work.right.quantise(square_of_reach, work.right.*integers);
   Elementwise<T, W>(product, work, (work.left.*integers).data(), (work.right.*integers).data()).all();
 }
 
 // Takes the factors, and asks how many moduli they want: 0 where no number is enough.
-template <Scalar T> int look_at(const Product<T>& product, Workspace<T>& work) {
+template <Scalar T> int look_at(const Product<T>& product, ProductWorkspace<T>& work) {
   work.left.take(product.op_a, product.A, product.leading_a, true, product.m, product.k, work.threads);
   work.right.take(product.op_b, product.B, product.leading_b, false, product.n, product.k, work.threads);
   work.left.measure(leading_width(product.k));
@@ -251,17 +251,17 @@ template <Scalar T> int look_at(const Product<T>& product, Workspace<T>& work) {
 
 // Whether the factors that were looked at were emulated, by integers of 64 bits at most or of any number; otherwise
 // nothing is done.
-template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, int moduli, bool any) {
+template <Scalar T> bool emulate(const Product<T>& product, ProductWorkspace<T>& work, int moduli, bool any) {
   if (moduli == 0) return false;
   const ResidueSystem& system = residue_system(field_of<T>, moduli);
   const double square_of_reach = square_of_reach_for(system, product.k);
   // Integers are below the root of half of P, sums of their products below half of P.
   if (system.log2_product < 62.0) {
-    put<Words<std::int32_t, std::int64_t>>(product, work, square_of_reach, &Vectors<T>::narrow);
+    put<Words<std::int32_t, std::int64_t>>(product, work, square_of_reach, &DirectVectors<T>::narrow);
   } else if (system.log2_product < 126.0) {
-    put<Words<std::int64_t, Int128>>(product, work, square_of_reach, &Vectors<T>::wide);
+    put<Words<std::int64_t, Int128>>(product, work, square_of_reach, &DirectVectors<T>::wide);
   } else if (any) {
-    put<Words<Int128, Integer256>>(product, work, square_of_reach, &Vectors<T>::widest);
+    put<Words<Int128, Integer256>>(product, work, square_of_reach, &DirectVectors<T>::widest);
   } else {
     return false;
   }
@@ -269,7 +269,7 @@ template <Scalar T> bool emulate(const Product<T>& product, Workspace<T>& work, 
 }
 
 // In doubles, or else by integers as emulate() has it; one look serves both.
-template <Scalar T> bool multiply_by_either(const Product<T>& product, Workspace<T>& work, bool any) {
+template <Scalar T> bool multiply_by_either(const Product<T>& product, ProductWorkspace<T>& work, bool any) {
   std::optional<int> moduli;
   const auto look = [&] {
     moduli = look_at(product, work);
@@ -280,7 +280,7 @@ template <Scalar T> bool multiply_by_either(const Product<T>& product, Workspace
 }
 
 // exact::gemm() on the calling threads.
-template <Scalar T> void multiply_exactly(const Product<T>& product, const Workspace<T>& work) {
+template <Scalar T> void multiply_exactly(const Product<T>& product, const ProductWorkspace<T>& work) {
   namespace sums = exact::impl;
   const Index inner = product.k;
   // op(A) as it was gathered, by rows.
@@ -309,7 +309,7 @@ template <Scalar T> void multiply_exactly(const Product<T>& product, const Works
 }  // namespace
 
 template <Scalar T> int moduli_by_planes(const Product<T>& product, int threads) {
-  Workspace<T> work;
+  ProductWorkspace<T> work;
   work.threads = threads;
   return look_at(product, work);
 }
@@ -317,12 +317,12 @@ template <Scalar T> int moduli_by_planes(const Product<T>& product, int threads)
 template <Scalar T> bool multiply_directly(const Product<T>& product) {
   // Of a few products integers are the faster.
   const bool few = product.m * product.n * product.k <= 8;
-  Workspace<T>& work = workspace<T>();
+  ProductWorkspace<T>& work = workspace<T>();
   return few ? emulate(product, work, look_at(product, work), false) : multiply_by_either(product, work, false);
 }
 
 template <Scalar T> void multiply_on_host(const Product<T>& product, int threads) {
-  Workspace<T> work;
+  ProductWorkspace<T> work;
   work.threads = threads;
   if (!multiply_by_either(product, work, true)) multiply_exactly(product, work);
 }

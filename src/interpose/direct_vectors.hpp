@@ -14,7 +14,7 @@ __extension__ using Int128 = __int128;
 template <Scalar T> constexpr int parts = is_complex<T> ? 2 : 1;
 
 // Rows of op(A) or columns of op(B), one after the other.
-template <Scalar T> class Vectors {
+template <Scalar T> class DirectVectors {
  public:
   void take(Operation op, const T* data, Index leading, bool left, Index count, Index inner, int threads) {
     threads_ = threads;

@@ -10,9 +10,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-std::size_t count(Index k) {
-  return static_cast<std::size_t>(k);
-}
 
 template <Scalar T> T divided_by(const T& x, Real<T> y) {
   if constexpr (is_complex<T>) {

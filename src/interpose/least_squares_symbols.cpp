@@ -10,13 +10,13 @@ using heddle::Index;
 namespace {
 
 // Workspaces as LAPACK asks for them; fewer numbers than any of its ways takes are refused.
-struct Workspace {
+struct LeastSquaresWorkspace {
   Index least;
   Index asked;
   Index reals;
   Index integers;
 };
-template <heddle::Scalar T> Workspace of_gelsd(Index m, Index n, Index columns) {
+template <heddle::Scalar T> LeastSquaresWorkspace of_gelsd(Index m, Index n, Index columns) {
   // Blocks of divide and conquer, and their levels.
   constexpr Index block = 25;
   const Index less = std::min(m, n);
@@ -32,13 +32,13 @@ template <heddle::Scalar T> Workspace of_gelsd(Index m, Index n, Index columns) 
   if (heddle::is_complex<T>) return {2 * less, 3 * less + less * columns + ends, reals, integers};
   return {3 * less, 12 * less + shared + less * columns + squares + ends, 1, integers};
 }
-template <heddle::Scalar T> Workspace of_gelss(Index m, Index n, Index columns) {
+template <heddle::Scalar T> LeastSquaresWorkspace of_gelss(Index m, Index n, Index columns) {
   const Index less = std::min(m, n);
   if (less == 0) return {1, 1, 1, 1};
   const Index own = heddle::is_complex<T> ? 2 : 3;
   return {own * less, 5 * less + std::max(std::max(m, n), columns), 5 * less, 1};
 }
-Workspace of_gels(Index m, Index n, Index columns) {
+LeastSquaresWorkspace of_gels(Index m, Index n, Index columns) {
   const Index needed = std::max<Index>(1, std::min(m, n) + std::max(std::min(m, n), columns));
   return {needed, needed, 1, 1};
 }
@@ -86,7 +86,7 @@ void gelsd(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>*
            T* work, I length, heddle::Real<T>* reals, I* integers, I* info) {
   using R = heddle::Real<T>;
   const bool asked = length == -1;
-  const Workspace needed = of_gelsd<T>(shape.m, shape.n, shape.columns);
+  const LeastSquaresWorkspace needed = of_gelsd<T>(shape.m, shape.n, shape.columns);
   if (!accepted_system(name, info, shape, asked, length, needed.least)) return;
   work[0] = held<T>(needed.asked);
   if (reals != nullptr) reals[0] = held<R>(needed.reals);
@@ -103,7 +103,7 @@ void gelss(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>*
            T* work, I length, I* info) {
   using R = heddle::Real<T>;
   const bool asked = length == -1;
-  const Workspace needed = of_gelss<T>(shape.m, shape.n, shape.columns);
+  const LeastSquaresWorkspace needed = of_gelss<T>(shape.m, shape.n, shape.columns);
   if (!accepted_system(name, info, shape, asked, length, needed.least)) return;
   work[0] = held<T>(needed.asked);
   if (asked) return;
@@ -116,7 +116,7 @@ template <heddle::Scalar T, class I>
 void gels(const char* name, const char* op, const Shape<I>& shape, T* A, T* B, T* work, I length, I* info) {
   const bool asked = length == -1;
   const bool adjoint = is(op, heddle::is_complex<T> ? 'C' : 'T');
-  const Workspace needed = of_gels(shape.m, shape.n, shape.columns);
+  const LeastSquaresWorkspace needed = of_gels(shape.m, shape.n, shape.columns);
   if (!accepted(name, info,
                 {{!adjoint && !is(op, 'N'), 1},
                  {shape.m < 0, 2},

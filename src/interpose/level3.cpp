@@ -5,6 +5,7 @@
 #include "interpose/arithmetic.hpp"
 #include "interpose/product.hpp"
 #include "interpose/stored.hpp"
+#include "interpose/vectors.hpp"
 
 #include <cmath>
 #include <vector>
@@ -12,13 +13,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-template <Scalar T> T real_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return T(x.real(), 0);
-  } else {
-    return x;
-  }
-}
 template <Scalar T> Operation adjoint(bool hermitian) {
   return hermitian && is_complex<T> ? Operation::conjugate_transpose : Operation::transpose;
 }

@@ -6,10 +6,6 @@ using namespace heddle::impl::interpose;
 
 namespace {
 
-// CBLAS calls with a wrong order do nothing.
-bool is_order(int order) {
-  return order == row_major || order == column_major;
-}
 // The transpose of a rank-k update by rows.
 char turned(char op, char adjoint) {
   return op == 'N' ? adjoint : op == adjoint || op == 'T' || op == 'C' ? 'N' : '?';

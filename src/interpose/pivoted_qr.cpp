@@ -16,9 +16,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-std::size_t count(Index k) {
-  return static_cast<std::size_t>(k);
-}
 
 // What is known of a column's length below the rows that are done, and what it was when its digits were counted last.
 template <RealScalar R> struct Length {

@@ -9,11 +9,11 @@ namespace {
 constexpr Index piece = 64;  // Columns of rows that are added at one place.
 
 // Rows of some columns, `step` side by side, and the largest of each.
-struct Packed {
+struct PackedVector {
   alignas(32) double numbers[RowSums::rows / step][piece][step];
   alignas(32) double largest[RowSums::rows];
 };
-template <int many, class T> HEDDLE_FMA void pack(const T* A, Index leading, Index column, Index rows, Packed& packed) {
+template <int many, class T> HEDDLE_FMA void pack(const T* A, Index leading, Index column, Index rows, PackedVector& packed) {
   for (Index r = 0; r < rows; r += 4) {
     __m256d most = _mm256_load_pd(packed.largest + r);
 #pragma GCC unroll 4
@@ -29,8 +29,8 @@ template <int many, class T> HEDDLE_FMA void pack(const T* A, Index leading, Ind
 // Up to `piece` columns of rows, of which there are a multiple of `step`.
 template <class T>
 HEDDLE_FMA void add_piece(const T* A, Index leading, Index rows, Index count, const double* x, RowSums& sums) {
-  const OffStack<Packed> work;
-  Packed& packed = *work;
+  const OffStack<PackedVector> work;
+  PackedVector& packed = *work;
   double most_x = 0.0;
   for (Index k = 0; k < count; ++k) most_x = std::max(most_x, std::abs(x[k]));
   for (Index r = 0; r < rows; r += 4) _mm256_store_pd(packed.largest + r, _mm256_setzero_pd());

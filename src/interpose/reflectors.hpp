@@ -5,6 +5,11 @@
 
 namespace heddle::impl::interpose {
 
+/// A number of elements, as containers take it.
+inline std::size_t count(Index k) {
+  return static_cast<std::size_t>(k);
+}
+
 /// H = I - tau v v^H with v_0 = 1 and H^H (alpha, x) = (beta, 0), beta real: alpha becomes beta, x the rest of v. Sums
 /// of squares are exact and rounded once. n counts alpha.
 template <Scalar T> T make_reflector(Index n, T& alpha, T* x);

@@ -12,9 +12,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-std::size_t count(Index k) {
-  return static_cast<std::size_t>(k);
-}
 
 // A square matrix made bidiagonal by reflectors from both sides: d and e, and the reflectors as geqrf() leaves them,
 // those from the left below the diagonal, the others, of all rows but the first, in a matrix of their own.

@@ -11,11 +11,11 @@ namespace {
 
 // The least workspace that any version of LAPACK takes on any of its ways, and what it asks for on its own, blocks
 // apart.
-struct Workspace {
+struct SingularWorkspace {
   Index least;
   Index asked;
 };
-template <heddle::Scalar T> Workspace of_gesdd(char job, Index m, Index n) {
+template <heddle::Scalar T> SingularWorkspace of_gesdd(char job, Index m, Index n) {
   const Index less = std::min(m, n);
   const Index more = std::max(m, n);
   if (less == 0) return {1, 1};
@@ -27,7 +27,7 @@ template <heddle::Scalar T> Workspace of_gesdd(char job, Index m, Index n) {
   const bool long_one = 6 * more >= 11 * less;
   return {least, long_one ? 4 * less * less + 7 * less + more : std::max(least, 3 * less + more)};
 }
-template <heddle::Scalar T> Workspace of_gesvd(Index m, Index n) {
+template <heddle::Scalar T> SingularWorkspace of_gesvd(Index m, Index n) {
   const Index less = std::min(m, n);
   const Index more = std::max(m, n);
   if (less == 0) return {1, 1};
@@ -38,7 +38,7 @@ template <heddle::Scalar T> Workspace of_gesvd(Index m, Index n) {
 Vectors vectors_for(char job) {
   return job == 'A' ? Vectors::all : job == 'N' ? Vectors::none : Vectors::some;
 }
-bool is_job(char job) {
+bool is_singular_job(char job) {
   return job == 'A' || job == 'S' || job == 'O' || job == 'N';
 }
 
@@ -79,9 +79,9 @@ void gesdd(const char* name, const char* argument, I m, I n, T* A, I leading, he
   const bool asked = length == -1;
   const I rows_of_u = job == 'A' || job == 'S' || (over && m < n) ? m : 1;
   const I rows_of_v = job == 'A' || (over && m >= n) ? n : job == 'S' ? less : 1;
-  const Workspace needed = of_gesdd<T>(job, m, n);
+  const SingularWorkspace needed = of_gesdd<T>(job, m, n);
   if (!accepted(name, info,
-                {{!is_job(job), 1},
+                {{!is_singular_job(job), 1},
                  {m < 0, 2},
                  {n < 0, 3},
                  {below(leading, m), 5},
@@ -106,10 +106,10 @@ void gesvd(const char* name, const char* left, const char* right, I m, I n, T* A
   const char of_v = capital(right);
   const I less = std::min(m, n);
   const bool asked = length == -1;
-  const Workspace needed = of_gesvd<T>(m, n);
+  const SingularWorkspace needed = of_gesvd<T>(m, n);
   if (!accepted(name, info,
-                {{!is_job(of_u), 1},
-                 {!is_job(of_v) || (of_u == 'O' && of_v == 'O'), 2},
+                {{!is_singular_job(of_u), 1},
+                 {!is_singular_job(of_v) || (of_u == 'O' && of_v == 'O'), 2},
                  {m < 0, 3},
                  {n < 0, 4},
                  {below(leading, m), 6},

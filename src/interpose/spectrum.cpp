@@ -14,9 +14,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-std::size_t count(Index k) {
-  return static_cast<std::size_t>(k);
-}
 
 // A whole Hermitian matrix made tridiagonal: d and e, and for the product of reflectors their vectors below the
 // diagonal.
@@ -90,7 +87,7 @@ template <Scalar T> class Reduction {
 
 // An unreduced block of a tridiagonal matrix or, reversed, the same with rows and columns in the opposite order: QL of
 // the one is QR of the other.
-template <Scalar T> struct Block {
+template <Scalar T> struct TridiagonalBlock {
   using R = Real<T>;
   R* d;
   R* e;
@@ -118,7 +115,7 @@ template <RealScalar R> bool is_nothing(R e, R d, R next) {
 }
 
 // One step of QL on [l, m] of a block, with an implicit shift or none.
-template <Scalar T> void step(const Block<T>& block, Index l, Index m, bool shifted_by_l) {
+template <Scalar T> void step(const TridiagonalBlock<T>& block, Index l, Index m, bool shifted_by_l) {
   using R = Real<T>;
   R g = block.diagonal(m);
   if (shifted_by_l) {
@@ -149,7 +146,7 @@ template <Scalar T> void step(const Block<T>& block, Index l, Index m, bool shif
 // The eigenvalues of an unreduced block, at most `steps` of which are taken. False where that was not enough. Steps
 // without a shift bring small elements to the beginning: needed where large ones stand there, since rotations by shifts
 // of their size leave small elements behind them as they are.
-template <Scalar T> bool solve_block(const Block<T>& block, Index& steps) {
+template <Scalar T> bool solve_block(const TridiagonalBlock<T>& block, Index& steps) {
   constexpr Index patience = 10;  // Most eigenvalues take two or three steps.
   Index taken = 0;
   for (Index l = 0; l < block.size;) {
@@ -200,7 +197,7 @@ template <Scalar T> Index find_eigenvalues(std::vector<Real<T>>& d, std::vector<
       continue;
     }
     const bool reversed = std::abs(d[count(last)]) < std::abs(d[count(first)]);
-    found = solve_block(Block<T>{d.data(), e.data(), rotations, first, last - first + 1, reversed}, steps);
+    found = solve_block(TridiagonalBlock<T>{d.data(), e.data(), rotations, first, last - first + 1, reversed}, steps);
     scale_by(first, last, exponent);
   }
   rotations.apply();

@@ -12,6 +12,10 @@ namespace heddle::impl::interpose {
 
 /// CBLAS' enumerations.
 enum Order : int { row_major = 101, column_major = 102 };
+/// CBLAS calls with another order do nothing.
+[[nodiscard]] constexpr bool is_order(int order) {
+  return order == row_major || order == column_major;
+}
 enum Transpose : int { no_transpose = 111, transpose = 112, conjugate_transpose = 113 };
 enum Triangle : int { upper = 121, lower = 122 };
 enum Diagonal : int { non_unit = 131, unit = 132 };

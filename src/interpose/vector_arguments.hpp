@@ -17,9 +17,6 @@ constexpr int first_wrong(std::initializer_list<std::pair<bool, int>> checks) {
   }
   return 0;
 }
-inline bool is_order(int order) {
-  return order == row_major || order == column_major;
-}
 inline bool is_operation(char op) {
   return op == 'N' || op == 'T' || op == 'C';
 }

@@ -16,13 +16,6 @@ template <Scalar T> void scale(Index n, T beta, const Strided<T>& y) {
 template <Scalar T> T conjugated_if(bool conjugated, const T& x) {
   return conjugated ? conjugate(x) : x;
 }
-template <Scalar T> T real_part(const T& x) {
-  if constexpr (is_complex<T>) {
-    return T(x.real(), 0);
-  } else {
-    return x;
-  }
-}
 
 /// As many threads as a product of a matrix and a vector is worth.
 inline int threads_for_products(Index products) {

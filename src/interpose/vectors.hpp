@@ -6,6 +6,15 @@
 
 namespace heddle::impl::interpose {
 
+/// x without its imaginary part.
+template <Scalar T> T real_part(const T& x) {
+  if constexpr (is_complex<T>) {
+    return T(x.real(), 0);
+  } else {
+    return x;
+  }
+}
+
 /// n elements of a vector, `step` apart; where that is negative the first is the last in memory, as in Fortran.
 template <class T> struct Strided {
   T* data;

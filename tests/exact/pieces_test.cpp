@@ -12,8 +12,8 @@ namespace heddle::exact {
 namespace {
 
 template <class T> class ExactPieces : public ::testing::Test {};
-using Types = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(ExactPieces, Types);
+using RealTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ExactPieces, RealTypes);
 
 TYPED_TEST(ExactPieces, ChangeNoElement) {
   using T = TypeParam;

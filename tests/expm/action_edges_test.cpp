@@ -192,7 +192,7 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
                        [&] { static_cast<void>(expm_action_method_from("pade")); });
 }
 
-struct DiagonalEntries {
+struct HugeCorner {
   KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const { return i == j && i == 0 ? -1e100 : 0.0; }
 };
 
@@ -200,7 +200,7 @@ struct DiagonalEntries {
 TEST(ActionErrors, MoreStepsThanCanBeTakenAreRefused) {
   const Communicator comm = test::world();
   const DistributedMatrix<double> A(comm, Placement::row_bands(2, 2, comm.size()));
-  fill(A, DiagonalEntries{});
+  fill(A, HugeCorner{});
   const LocalMatrix<double> B = block<double>(2, 1);
   for (const ExpmActionMethod method :
        {ExpmActionMethod::taylor, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {

@@ -25,7 +25,7 @@ template <class Work> std::vector<std::string> allocations_of(int ranks, const W
   return labels;
 }
 
-struct SymmetricEntries {
+struct MirroredEntries {
   KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
     return test::random_number(i < j ? i : j, i < j ? j : i, 11);
   }
@@ -39,8 +39,8 @@ struct Fixture {
         A(comm, rows, "A"),
         columns_of_A(comm, columns, "columns_of_A"),
         E{DistributedMatrix<double>(comm, rows, "E_real"), DistributedMatrix<double>(comm, rows, "E_imaginary")} {
-    fill(A, SymmetricEntries{});
-    fill(columns_of_A, SymmetricEntries{});
+    fill(A, MirroredEntries{});
+    fill(columns_of_A, MirroredEntries{});
   }
   Communicator comm;
   Placement rows;

@@ -36,7 +36,7 @@ void read_keys_file(const path& file) {
   });
 }
 
-constexpr std::array readers = {
+constexpr std::array of_commands = {
     Reader{"deck", ".toml", read_deck_file},
     Reader{"keys", ".keys", read_keys_file},
 };
@@ -44,7 +44,7 @@ constexpr std::array readers = {
 }  // namespace
 
 std::span<const Reader> command_readers() {
-  return readers;
+  return of_commands;
 }
 
 }  // namespace heddle::test

@@ -122,7 +122,7 @@ void read_mesh(const path& file) {
   });
 }
 
-constexpr std::array readers = {
+constexpr std::array of_library = {
     Reader{"matrix_market", ".mtx", read_matrix_market_file},
     Reader{"text_matrix", ".txt", read_text_matrix_file},
     Reader{"text_list", ".dat", read_text_list_file},
@@ -140,7 +140,7 @@ constexpr std::array readers = {
 }  // namespace
 
 std::span<const Reader> library_readers() {
-  return readers;
+  return of_library;
 }
 
 }  // namespace heddle::test

@@ -1,8 +1,8 @@
 // Emulated products of factors whose exponents spread.
+#include "gemm/exact_product.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/exact/matrix.hpp>
 #include <heddle/gemm/gemm.hpp>
 
 #include <gtest/gtest.h>
@@ -14,9 +14,11 @@
 namespace heddle {
 namespace {
 
+using test::exact_product;
 using test::host_matrix;
 using test::host_random;
 using test::padded_on_device;
+using test::size_of;
 
 template <Scalar T> struct Result {
   HostMatrix<T> C;
@@ -24,7 +26,7 @@ template <Scalar T> struct Result {
 };
 
 template <Scalar T>
-Result<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, const EmulationOptions& options = {}) {
+Result<T> reported_product(const HostMatrix<T>& A, const HostMatrix<T>& B, const EmulationOptions& options = {}) {
   const ExecutionSpace space;
   const LocalMatrix<T> C("heddle::test::product", A.extent(0), B.extent(1));
   EmulatedGemm<T> gemm(blas::Context(space), static_cast<Index>(A.extent(0)), static_cast<Index>(B.extent(1)),
@@ -32,18 +34,6 @@ Result<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, const Emulatio
   gemm(Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), C);
   space.fence();
   return {test::to_host<T>(C), gemm.report()};
-}
-
-template <Scalar T> HostMatrix<T> exact_product(const HostMatrix<T>& A, const HostMatrix<T>& B) {
-  const ExecutionSpace space;
-  const LocalMatrix<T> C("heddle::test::exact", A.extent(0), B.extent(1));
-  exact::gemm(space, Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), C);
-  space.fence();
-  return test::to_host<T>(C);
-}
-
-template <Scalar T> double size_of(const T& x) {
-  return static_cast<double>(Kokkos::abs(x));
 }
 
 // Largest |C - AB| / |A| |B|, in units of round-off; elements of which no bit may be wrong count as infinite.
@@ -82,8 +72,8 @@ TYPED_TEST(Probe, AddsNothingForOrdinaryMatrices) {
   for (const Index inner : {7, 100, 700}) {
     const auto A = host_random<T>(40, inner, 1);
     const auto B = host_random<T>(inner, 30, 2);
-    const auto probed = product(A, B);
-    const auto plain = product(A, B, {.look = false});
+    const auto probed = reported_product(A, B);
+    const auto plain = reported_product(A, B, {.look = false});
     EXPECT_EQ(probed.report.moduli, emulation_moduli<T>(inner));
     EXPECT_FALSE(probed.report.fallback);
     EXPECT_GE(probed.report.spread, 1.0);
@@ -111,7 +101,7 @@ TYPED_TEST(Probe, FindsTheSpread) {
         expected = std::max(expected, a * b / sum);
       }
     }
-    const double found = product(A, B).report.spread;
+    const double found = reported_product(A, B).report.spread;
     EXPECT_GE(found, expected * (1.0 - 1e-6)) << most;
     // Two factors of one leading bit count for half each, and other terms for nothing.
     EXPECT_LE(found, 32.0 * expected) << most;
@@ -122,11 +112,11 @@ TYPED_TEST(Probe, AddsModuliWhereExponentsSpread) {
   using T = TypeParam;
   const auto A = spread<T>(50, 400, 15, 5);
   const auto B = spread<T>(400, 60, 15, 6);
-  const auto probed = product(A, B);
+  const auto probed = reported_product(A, B);
   EXPECT_GT(probed.report.moduli, emulation_moduli<T>(400));
   EXPECT_FALSE(probed.report.fallback);
   EXPECT_LE(error(A, B, probed.C), 4.0 * std::sqrt(400.0));
-  EXPECT_LT(8.0 * error(A, B, probed.C), error(A, B, product(A, B, {.look = false}).C));
+  EXPECT_LT(8.0 * error(A, B, probed.C), error(A, B, reported_product(A, B, {.look = false}).C));
 }
 
 // Rows and columns that have only small elements in common, among others: decided one by one.
@@ -138,12 +128,12 @@ TYPED_TEST(Probe, SeesSingleElements) {
     A(3, k) = k == 5 ? T(1) : T(Real<T>(0x1p-30) * A(3, k));
     B(k, 9) = k == 6 ? T(1) : T(Real<T>(0x1p-30) * B(k, 9));
   }
-  const auto probed = product(A, B);
+  const auto probed = reported_product(A, B);
   EXPECT_GE(probed.report.spread, 0x1p26);
   EXPECT_LE(probed.report.spread, 0x1p34);
   EXPECT_FALSE(probed.report.fallback);
   EXPECT_LE(error(A, B, probed.C), 4.0 * 8.0);
-  EXPECT_GT(error(A, B, product(A, B, {.look = false}).C), 1e4);
+  EXPECT_GT(error(A, B, reported_product(A, B, {.look = false}).C), 1e4);
 }
 
 // What one element leaves in doubt changes nothing for those beside it, whatever pieces the columns come in.
@@ -158,9 +148,9 @@ TYPED_TEST(Probe, SaysTheSameInAnyPieces) {
     A(7, k) = k == 5 ? T(1) : T(Real<T>(0x1p-12));
     B(k, 60) = k == 6 ? T(1) : T(Real<T>(0x1p-12));
   }
-  const auto whole = product(A, B);
+  const auto whole = reported_product(A, B);
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{50000}, std::size_t{1} << 20}) {
-    const auto pieces = product(A, B, {.workspace_bytes = bytes});
+    const auto pieces = reported_product(A, B, {.workspace_bytes = bytes});
     EXPECT_EQ(pieces.report.spread, whole.report.spread);
     EXPECT_EQ(pieces.report.moduli, whole.report.moduli);
     EXPECT_TRUE(test::same_bits(pieces.C, whole.C));
@@ -175,13 +165,13 @@ TYPED_TEST(Probe, TakesZerosForWhatTheyAre) {
   const auto lower =
       host_matrix<T>(70, 70, [](Index i, Index j) { return i >= j ? test::RandomEntries<T>{10}(i, j) : T(0); });
   for (const auto* A : {&identity, &band, &lower}) {
-    const auto found = product(*A, band);
+    const auto found = reported_product(*A, band);
     EXPECT_FALSE(found.report.fallback);
     EXPECT_LT(found.report.moduli, emulation_moduli<T>(70) + 8);
     EXPECT_LE(error(*A, band, found.C), 40.0);
   }
   const auto nothing = host_matrix<T>(70, 70, [](Index, Index) { return T(0); });
-  EXPECT_EQ(product(nothing, band).report.moduli, emulation_moduli<T>(70));
+  EXPECT_EQ(reported_product(nothing, band).report.moduli, emulation_moduli<T>(70));
 }
 
 TYPED_TEST(Probe, FallsBackWhereNoModuliSuffice) {
@@ -189,33 +179,33 @@ TYPED_TEST(Probe, FallsBackWhereNoModuliSuffice) {
   const int most = std::numeric_limits<Real<T>>::max_exponent / 2 - 6;
   const auto A = spread<T>(30, 80, most, 11);
   const auto B = spread<T>(80, 35, most, 12);
-  const auto exact = product(A, B);
+  const auto exact = reported_product(A, B);
   ASSERT_TRUE(exact.report.fallback);
   EXPECT_EQ(*exact.report.fallback, Fallback::exact);
   EXPECT_EQ(exact.report.moduli, 0);
   EXPECT_TRUE(test::same_bits(exact.C, exact_product(A, B)));
-  const auto native = product(A, B, {.fallback = Fallback::native});
+  const auto native = reported_product(A, B, {.fallback = Fallback::native});
   const ExecutionSpace space;
   const LocalMatrix<T> C("heddle::test::native", 30, 35);
   blas::gemm<T>(space, Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), C);
   space.fence();
   EXPECT_EQ(native.report.fallback, Fallback::native);
   EXPECT_TRUE(test::same_bits(native.C, test::to_host<T>(C)));
-  const auto none = product(A, B, {.fallback = Fallback::none});
+  const auto none = reported_product(A, B, {.fallback = Fallback::none});
   EXPECT_FALSE(none.report.fallback);
   EXPECT_EQ(none.report.moduli, 31);
   EXPECT_EQ(none.report.error_bound, emulation_error<T>(80, 31));
   for (const int most_moduli : {6, 32})
     test::expect_refusal(ErrorKind::argument, "emulation: at most",
-                         [&] { product(A, B, {.most_moduli = most_moduli}); });
+                         [&] { reported_product(A, B, {.most_moduli = most_moduli}); });
   // A limit of the caller's.
   const auto mild_a = spread<T>(30, 80, 12, 13);
   const auto mild_b = spread<T>(80, 35, 12, 14);
-  const int wanted = product(mild_a, mild_b).report.moduli;
+  const int wanted = reported_product(mild_a, mild_b).report.moduli;
   ASSERT_GT(wanted, emulation_moduli<T>(80));
-  EXPECT_EQ(product(mild_a, mild_b, {.most_moduli = wanted}).report.moduli, wanted);
-  EXPECT_TRUE(product(mild_a, mild_b, {.most_moduli = wanted - 1}).report.fallback);
-  // The same object takes the next product as it is.
+  EXPECT_EQ(reported_product(mild_a, mild_b, {.most_moduli = wanted}).report.moduli, wanted);
+  EXPECT_TRUE(reported_product(mild_a, mild_b, {.most_moduli = wanted - 1}).report.fallback);
+  // The same object takes the next reported_product as it is.
   EmulatedGemm<T> gemm(blas::Context(space), 30, 35, 80);
   const auto tame_a = host_random<T>(30, 80, 15);
   const auto tame_b = host_random<T>(80, 35, 16);
@@ -226,7 +216,7 @@ TYPED_TEST(Probe, FallsBackWhereNoModuliSuffice) {
   gemm(Operation::none, Operation::none, T(1), padded_on_device(tame_a), padded_on_device(tame_b), T(0), C);
   EXPECT_EQ(gemm.report().moduli, emulation_moduli<T>(80));
   space.fence();
-  EXPECT_TRUE(test::same_bits(test::to_host<T>(C), product(tame_a, tame_b).C));
+  EXPECT_TRUE(test::same_bits(test::to_host<T>(C), reported_product(tame_a, tame_b).C));
 }
 
 TEST(ProbeOptions, HaveNames) {

@@ -1,7 +1,7 @@
+#include "gemm/exact_product.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/exact/matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
 
 #include <gtest/gtest.h>
@@ -15,8 +15,10 @@
 namespace heddle {
 namespace {
 
+using test::exact_product;
 using test::host_random;
 using test::padded_on_device;
+using test::size_of;
 using test::to_host;
 
 template <Scalar T>
@@ -43,22 +45,6 @@ HostMatrix<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, const Emul
 }
 template <Scalar T> HostMatrix<T> product(const HostMatrix<T>& A, const HostMatrix<T>& B, int moduli = 0) {
   return product(A, B, {.moduli = moduli});
-}
-
-template <Scalar T> HostMatrix<T> exact_product(const HostMatrix<T>& A, const HostMatrix<T>& B) {
-  const ExecutionSpace space;
-  const LocalMatrix<T> C("test", A.extent(0), B.extent(1));
-  exact::gemm(space, Operation::none, Operation::none, T(1), padded_on_device(A), padded_on_device(B), T(0), C);
-  space.fence();
-  return to_host<T>(C);
-}
-
-template <Scalar T> double size_of(const T& x) {
-  if constexpr (is_complex<T>) {
-    return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
-  } else {
-    return std::abs(static_cast<double>(x));
-  }
 }
 
 // Largest |C - AB|_ij over its bound.

@@ -1,7 +1,7 @@
 // What factors and solutions of linear systems may be off by.
 #pragma once
 
-#include "hunt/operation.hpp"
+#include "hunt/long_matrix.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <complex>
@@ -23,36 +23,6 @@ template <Scalar T> bool all_finite(const HostMatrix<T>& A) {
   return true;
 }
 
-/// Numbers whose range and precision are beyond those of all scalars: sums of a few hundred terms are off by less than
-/// 2^-54 of their sizes.
-using Long = std::complex<long double>;
-template <Scalar T> Long lengthened(const T& x) {
-  const Value value = test::widen(x);
-  return {value.real(), value.imag()};
-}
-
-/// A matrix of such, and the sizes of its rows and columns.
-struct LongMatrix {
-  Index rows = 0;
-  Index columns = 0;
-  std::vector<Long> values;
-
-  LongMatrix(Index m, Index n) : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
-  template <Scalar T>
-  explicit LongMatrix(const HostMatrix<T>& A)
-      : LongMatrix(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1))) {
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = 0; i < rows; ++i) {
-        at(i, j) = lengthened(A(static_cast<std::size_t>(i), static_cast<std::size_t>(j)));
-      }
-    }
-  }
-  [[nodiscard]] Long& at(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
-  [[nodiscard]] const Long& at(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
-  /// |row i|_2 and |column j|_2.
-  [[nodiscard]] std::vector<long double> row_norms() const;
-  [[nodiscard]] std::vector<long double> column_norms() const;
-};
 /// op(A).
 LongMatrix applied(Operation op, const LongMatrix& A);
 /// L (m x min(m, n), with its ones) and U (min(m, n) x n) of the factors that are stored in one matrix.

@@ -4,23 +4,25 @@
 #include <limits>
 
 namespace heddle::hunt {
-namespace {
 
 Value entry(Random& random, Type type) {
   const double re = random.unit();
   return {re, is_complex_type(type) ? random.unit() : 0.0};
-}
-// 10^e with e from [least, most], held in the type's range.
-double power(Random& random, Type type, double least, double most) {
-  const double limit = range_of(type).digits == 24 ? 36.0 : 300.0;
-  const double e = least + (most - least) * 0.5 * (random.unit() + 1.0);
-  return std::pow(10.0, std::clamp(e, -limit, limit));
 }
 void round_to(Type type, Array& A) {
   for (Value& x : A.values) x = in_type(x, type);
 }
 void fill_random(Random& random, Type type, Array& A) {
   for (Value& x : A.values) x = entry(random, type);
+}
+
+namespace {
+
+// 10^e with e from [least, most], held in the type's range.
+double power(Random& random, Type type, double least, double most) {
+  const double limit = range_of(type).digits == 24 ? 36.0 : 300.0;
+  const double e = least + (most - least) * 0.5 * (random.unit() + 1.0);
+  return std::pow(10.0, std::clamp(e, -limit, limit));
 }
 double largest_element(const Array& A) {
   double largest = 0;

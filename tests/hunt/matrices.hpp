@@ -5,6 +5,13 @@
 
 namespace heddle::hunt {
 
+/// With parts in [-1, 1).
+[[nodiscard]] Value entry(Random& random, Type type);
+/// Each element an entry().
+void fill_random(Random& random, Type type, Array& A);
+/// Each element to the nearest number of the type.
+void round_to(Type type, Array& A);
+
 /// Any matrix: random, graded, Kahan's, Forsythe's, companions, chains, Jordan blocks, nilpotent, circulant,
 /// triangular,
 /// [[0, x], [1/x, 0]] and its like, near-defective, block diagonal, scaled by D . D^-1, Hermitian and skew-Hermitian;

@@ -84,7 +84,7 @@ void judge_factors(Verdict& verdict, const HostMatrix<T>& A, const HostMatrix<T>
                 "found " + std::to_string(result.info) + ", expected " + std::to_string(first_zero));
 }
 
-template <Scalar T> void run_lu(const World&, const Case& one, Verdict& verdict) {
+template <Scalar T> void run_exact_lu(const World&, const Case& one, Verdict& verdict) {
   const ExecutionSpace space;
   const Placed<T> A(one.array("A"), one.knob("layout"));
   const LuResult result = exact::lu(space, A.matrix(), {.block = static_cast<int>(one.knob("block"))});
@@ -164,7 +164,7 @@ template <Scalar T> void run_solve(const World&, const Case& one, Verdict& verdi
 }
 
 // |A|_1 |A^-1|_1 against what condition() says of it.
-template <Scalar T> void run_condition(const World&, const Case& one, Verdict& verdict) {
+template <Scalar T> void run_exact_condition(const World&, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   if (given.rows == 0 || given.rows > 12 || !is_finite(given)) return verdict.skip();
   const ExecutionSpace space;
@@ -206,7 +206,7 @@ template <Scalar T> void run_condition(const World&, const Case& one, Verdict& v
 void draw_exact_lu(Random& random, Case& one) {
   draw_system(random, one, random.one_in(2));
 }
-HEDDLE_HUNT_RUN(exact_lu, run_lu)
+HEDDLE_HUNT_RUN(exact_lu, run_exact_lu)
 void draw_exact_solve(Random& random, Case& one) {
   draw_system(random, one, true);
 }
@@ -214,6 +214,6 @@ HEDDLE_HUNT_RUN(exact_solve, run_solve)
 void draw_exact_condition(Random& random, Case& one) {
   draw_system(random, one, true);
 }
-HEDDLE_HUNT_RUN(exact_condition, run_condition)
+HEDDLE_HUNT_RUN(exact_condition, run_exact_condition)
 
 }  // namespace heddle::hunt

@@ -34,7 +34,7 @@ void draw_options(Random& random, Case& one) {
   one.add_knob("place A", random.below(100));
   one.add_knob("place E", random.below(100));
 }
-ExpmOptions options_of(const Case& one) {
+ExpmOptions expm_options_of(const Case& one) {
   const Array& A = one.array("A");
   ExpmOptions options;
   options.method = static_cast<ExpmMethod>(one.knob("method"));
@@ -163,7 +163,7 @@ void judge(Verdict& verdict, const Case& one, const ExpmOptions& options, const 
 
 template <Scalar T> void run_expm(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  const ExpmOptions options = options_of(one);
+  const ExpmOptions options = expm_options_of(one);
   const auto found = computed<T>(world.all, one, options);
   if (!is_finite(given)) {
     verdict.holds("refuses NaN and infinity", found.thrown.any && found.thrown.kind == ErrorKind::computation,
@@ -273,7 +273,7 @@ void draw_action_of(Random& random, Case& one) {
   one.add_knob("place A", random.below(100));
   one.add_knob("place E", random.below(100));
 }
-template <Scalar T> void run_action(const World& world, const Case& one, Verdict& verdict) {
+template <Scalar T> void run_on_vector(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const Array& block = one.array("B");
   const Value time = one.array("time").values[0];
@@ -331,6 +331,6 @@ HEDDLE_HUNT_RUN(expm_batched, run_batched)
 void draw_expm_action(Random& random, Case& one) {
   draw_action_of(random, one);
 }
-HEDDLE_HUNT_RUN(expm_action, run_action)
+HEDDLE_HUNT_RUN(expm_action, run_on_vector)
 
 }  // namespace heddle::hunt

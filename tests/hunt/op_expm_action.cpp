@@ -64,7 +64,7 @@ void draw_time(Random& random, Case& one) {
   }
 }
 
-ExpmActionOptions options_of(const Case& one) {
+ExpmActionOptions action_options_of(const Case& one) {
   const Array& A = one.array("A");
   ExpmActionOptions options;
   const bool known = one.knob("structure") != 0 && A.mirror != Mirror::none;
@@ -180,7 +180,7 @@ template <Scalar T> void run_action(const World& world, const Case& one, Verdict
   const Array& given = one.array("A");
   const Array& block = one.array("B");
   const Value time = one.array("time").values[0];
-  const ExpmActionOptions options = options_of(one);
+  const ExpmActionOptions options = action_options_of(one);
   if (!is_finite(given) || !is_finite(block)) return verdict.skip();
   if (takes_long(one, options)) return verdict.skip();
   ExpmActionReport report;
@@ -306,7 +306,7 @@ template <Scalar T> void run_phi_sums(const World& world, const Case& one, Verdi
   const Array& given = one.array("A");
   const Array& block = one.array("B");
   const Value time = one.array("time").values[0];
-  ExpmActionOptions options = options_of(one);
+  ExpmActionOptions options = action_options_of(one);
   options.structure = ExpmActionStructure::general;
   if (options.method == ExpmActionMethod::chebyshev) options.method = ExpmActionMethod::automatic;
   if (!is_finite(given) || !is_finite(block) || block.columns < 1 || block.columns > 9) return verdict.skip();

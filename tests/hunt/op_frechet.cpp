@@ -26,7 +26,7 @@ template <Scalar T> Computed<T> computed(const Communicator& comm, const Case& o
   return result;
 }
 
-ExpmFrechetOptions options_of(const Case& one) {
+ExpmFrechetOptions frechet_options_of(const Case& one) {
   ExpmFrechetOptions options;
   const long method = one.knob("method");
   options.method = method == 1   ? ExpmMethod::paterson_stockmeyer
@@ -55,7 +55,7 @@ template <Scalar T> bool in_range(const WideMatrix& X) {
 }
 
 template <Scalar T> void run_derivative(const World& world, const Case& one, Verdict& verdict) {
-  const ExpmFrechetOptions options = options_of(one);
+  const ExpmFrechetOptions options = frechet_options_of(one);
   Array A = one.array("A");
   const Array& D = one.array("D");
   const auto found = computed<T>(world.all, one, options);

@@ -74,7 +74,7 @@ void draw_distributed(Random& random, Case& one) {
   one.add_knob("place C", random.below(100));
 }
 
-GemmOptions options_of(const Case& one) {
+GemmOptions gemm_options_of(const Case& one) {
   GemmOptions options;
   options.tile = one.knob("tile");
   options.bands_per_pass = static_cast<int>(one.knob("bands"));
@@ -235,7 +235,7 @@ template <Scalar T> void run_distributed(const World& world, const Case& one, Ve
   const auto C = distributed<T>(world.all, one.array("C"), one.knob("place C"));
   const T alpha = test::narrow<T>(one.array("alpha").values[0]);
   const T beta = test::narrow<T>(one.array("beta").values[0]);
-  GemmOptions options = options_of(one);
+  GemmOptions options = gemm_options_of(one);
   const auto in_host_memory = [](const DistributedMatrix<T>& X) {
     return X.placement().residence() == Residence::host;
   };

@@ -74,14 +74,14 @@ void draw(Random& random, Case& one) {
 }
 
 // Powers of two that bring the diagonal of S between 1 and 4.
-std::vector<int> exponents_of(const Array& S) {
+std::vector<int> exponents_of_diagonal(const Array& S) {
   std::vector<int> exponents;
   for (Index i = 0; i < S.rows; ++i) {
     exponents.push_back(static_cast<int>(std::floor(std::ilogb(S.at(i, i).real()) / 2.0)));
   }
   return exponents;
 }
-LongMatrix::Element times_power(const LongMatrix::Element& x, int exponent) {
+Long times_power(const Long& x, int exponent) {
   return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
 }
 long double frobenius(const LongMatrix& X) {
@@ -93,7 +93,7 @@ long double frobenius(const LongMatrix& X) {
 // The two promises of every pair, of matrices and vectors scaled by the diagonal of S.
 template <Scalar T> void judge_pairs(Verdict& verdict, const Array& H, const Array& S, const FoundEigen<T>& found) {
   const Index n = H.rows;
-  const std::vector<int> d = exponents_of(S);
+  const std::vector<int> d = exponents_of_diagonal(S);
   const auto exponent = [&](Index i) { return d[static_cast<std::size_t>(i)]; };
   LongMatrix A(H);
   LongMatrix B(S);

@@ -12,16 +12,16 @@
 namespace heddle::hunt {
 namespace {
 
-// Exponents with the largest part of each row, and then of each column, below one and no less than a half.
-struct Exponents {
+// Scales with the largest part of each row, and then of each column, below one and no less than a half.
+struct Scales {
   std::vector<long> rows, columns;
 };
-std::optional<Exponents> exponents_of(const Array& A) {
+std::optional<Scales> scales_of(const Array& A) {
   const auto exponent = [](const Value& x) {
     const double part = std::max(std::abs(x.real()), std::abs(x.imag()));
     return part == 0 ? -100000L : static_cast<long>(std::ilogb(part)) + 1;
   };
-  Exponents found;
+  Scales found;
   for (Index i = 0; i < A.rows; ++i) {
     long most = -100000;
     for (Index j = 0; j < A.columns; ++j) most = std::max(most, exponent(A.at(i, j)));
@@ -51,7 +51,7 @@ WideMatrix scaled(WideMatrix M, const std::vector<long>& rows, const std::vector
 
 // A matrix, its inverse and what roundings may come to beside the inverse of the scaled one.
 struct Truth {
-  Exponents exponents;
+  Scales exponents;
   WideMatrix inverse;         // Of A.
   WideMatrix scaled_inverse;  // Of R A C.
   Wide condition;             // |A|_1 |A^-1|_1.
@@ -61,7 +61,7 @@ struct Truth {
 template <Scalar T> std::optional<Truth> truth_of(const Case& one, double growth) {
   const Array& A = one.array("A");
   if (A.rows == 0 || A.rows > 12 || !is_finite(A)) return {};
-  const auto exponents = exponents_of(A);
+  const auto exponents = scales_of(A);
   const auto inverse = wide_inverse(A);
   if (!exponents || !inverse) return {};
   Truth truth{*exponents, *inverse, scaled(*inverse, exponents->columns, exponents->rows, -1), Wide(), Wide(), 0};

@@ -22,9 +22,6 @@ Wide norm_of_column(const WideMatrix& A, Index j, const WideMatrix* B = nullptr)
   for (Index i = 0; i < A.rows; ++i) sum += (B != nullptr ? A.at(i, j) - B->at(i, j) : A.at(i, j)).square();
   return sum.root();
 }
-Wide larger(const Wide& one, const Wide& other) {
-  return one < other ? other : one;
-}
 
 // H_1 H_2 ... R from what qr() left: H = I - tau v v^H.
 template <Scalar T> WideMatrix product_of_factors(const HostMatrix<T>& QR, const std::vector<T>& tau) {

@@ -31,9 +31,6 @@ struct Backward {
   Wide lost;    // What residuals that are rounded to denormal numbers may add to the second.
   Wide scaled;  // The largest |b - A x| over n (|A| |x| + |b|), less what underflows.
 };
-Wide larger(const Wide& one, const Wide& other) {
-  return one < other ? other : one;
-}
 template <class R> Backward backward_of(const WideMatrix& A, const WideMatrix& B, const WideMatrix& X, bool plain) {
   const Index n = A.rows;
   Backward errors;

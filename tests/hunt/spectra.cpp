@@ -8,13 +8,13 @@ namespace {
 
 constexpr Index most_by_many_digits = 16;
 
-long double length_of(const std::vector<LongMatrix::Element>& x) {
+long double length_of(const std::vector<Long>& x) {
   long double sum = 0;
   for (const auto& element : x) sum += std::norm(element);
   return std::sqrt(sum);
 }
-std::vector<LongMatrix::Element> applied(const LongMatrix& X, const std::vector<LongMatrix::Element>& x) {
-  std::vector<LongMatrix::Element> y(static_cast<std::size_t>(X.rows));
+std::vector<Long> applied(const LongMatrix& X, const std::vector<Long>& x) {
+  std::vector<Long> y(static_cast<std::size_t>(X.rows));
   for (Index j = 0; j < X.columns; ++j) {
     for (Index i = 0; i < X.rows; ++i) y[static_cast<std::size_t>(i)] += X.at(i, j) * x[static_cast<std::size_t>(j)];
   }
@@ -85,13 +85,13 @@ double least_norm2(const LongMatrix& X) {
   long double most = 0;
   Index best = 0;
   for (Index j = 0; j < X.columns; ++j) {
-    std::vector<LongMatrix::Element> x(static_cast<std::size_t>(X.columns));
+    std::vector<Long> x(static_cast<std::size_t>(X.columns));
     x[static_cast<std::size_t>(j)] = 1;
     const long double length = length_of(applied(X, x));
     if (!std::isfinite(length)) return std::numeric_limits<double>::quiet_NaN();
     if (length > most) most = length, best = j;
   }
-  std::vector<LongMatrix::Element> x(static_cast<std::size_t>(X.columns));
+  std::vector<Long> x(static_cast<std::size_t>(X.columns));
   x[static_cast<std::size_t>(best)] = 1;
   const LongMatrix Y = adjoint(X);
   for (int step = 0; step < 6 && most > 0; ++step) {

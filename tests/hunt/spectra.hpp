@@ -1,34 +1,13 @@
 // What eigenvalues and singular values are by many digits, and how far vectors are from what they should be.
 #pragma once
 
-#include "hunt/operation.hpp"
+#include "hunt/long_matrix.hpp"
 #include "hunt/wide.hpp"
 
 #include <optional>
 #include <vector>
 
 namespace heddle::hunt {
-
-/// A matrix in long double: the squares of all doubles are within its range, and its roundings are far below theirs.
-struct LongMatrix {
-  using Element = std::complex<long double>;
-  Index rows, columns;
-  std::vector<Element> values;
-
-  LongMatrix(Index m, Index n) : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
-  explicit LongMatrix(const Array& A) : LongMatrix(A.rows, A.columns) {
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = Element(A.values[k]);
-  }
-  template <Scalar T>
-  explicit LongMatrix(const HostMatrix<T>& A)
-      : LongMatrix(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1))) {
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = 0; i < rows; ++i) at(i, j) = Element(test::widen(A(i, j)));
-    }
-  }
-  [[nodiscard]] Element& at(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
-  [[nodiscard]] const Element& at(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
-};
 
 [[nodiscard]] LongMatrix adjoint(const LongMatrix& X);
 /// X diag(d)

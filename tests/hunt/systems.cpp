@@ -8,10 +8,6 @@
 namespace heddle::hunt {
 namespace {
 
-Value entry(Random& random, Type type) {
-  const double re = random.unit();
-  return {re, is_complex_type(type) ? random.unit() : 0.0};
-}
 Value whole(Random& random, Type type, long most) {
   const auto re = static_cast<double>(random.between(-most, most));
   return {re, is_complex_type(type) ? static_cast<double>(random.between(-most, most)) : 0.0};
@@ -23,9 +19,6 @@ Value divisor(Random& random, Type type) {
     return sign * random.any_of(Value(1, 0), Value(0, 1), Value(1, 1), Value(1, -1), Value(2, 0), Value(0, 4));
   }
   return sign * static_cast<double>(random.between(1, 3));
-}
-void fill_random(Random& random, Type type, Array& A) {
-  for (Value& x : A.values) x = entry(random, type);
 }
 // L U of small whole numbers, where partial pivoting leaves rows in their places: |l_ij| <= 1.
 void exact_product(Random& random, Type type, Array& A) {
@@ -105,9 +98,6 @@ void repeat(Random& random, Array& A) {
       (rows ? A.at(to, k) : A.at(k, to)) = factor * (rows ? A.at(from, k) : A.at(k, from));
     }
   }
-}
-void round_to(Type type, Array& A) {
-  for (Value& x : A.values) x = in_type(x, type);
 }
 void mirror(Array& A) {
   for (Index j = 0; j < A.columns; ++j) {

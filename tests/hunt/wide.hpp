@@ -106,6 +106,10 @@ struct WideComplex {
   friend WideComplex operator-(const WideComplex& x, const WideComplex& y) { return {x.re - y.re, x.im - y.im}; }
 };
 
+inline Wide larger(const Wide& x, const Wide& y) {
+  return x < y ? y : x;
+}
+
 /// rows x columns, by columns.
 struct WideMatrix {
   Index rows, columns;

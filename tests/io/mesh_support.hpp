@@ -18,6 +18,8 @@ namespace heddle::test {
 
 using HostMesh = MeshFile::HostMesh;
 
+inline constexpr std::array all_encodings = {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed};
+
 /// A file of tests/io/data.
 inline std::filesystem::path mesh_data(const std::string& name) {
   return std::filesystem::path(HEDDLE_MESH_DATA) / name;

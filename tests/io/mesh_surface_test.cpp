@@ -11,6 +11,7 @@ namespace heddle {
 namespace {
 
 using HostFaces = FaceList<Index, Kokkos::HostSpace>;
+using test::all_encodings;
 using test::array;
 using test::list;
 
@@ -61,8 +62,6 @@ class MeshSurfaces : public ::testing::Test {
   Communicator comm_{MPI_COMM_WORLD};
   test::TemporaryFolder folder_{comm_};
 };
-
-constexpr std::array all_encodings = {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed};
 
 TEST_F(MeshSurfaces, CellsOfTwoDimensionsStandAmongFaces) {
   const HostFaces faces = some_faces();

@@ -10,13 +10,12 @@
 namespace heddle {
 namespace {
 
+using test::all_encodings;
 using test::array;
 using test::list;
 using test::mesh_data;
 
 using HostFaces = FaceList<Index, Kokkos::HostSpace>;
-
-constexpr std::array all_encodings = {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed};
 
 // What tests/io/data/kinds.py writes.
 MeshFile all_kinds() {

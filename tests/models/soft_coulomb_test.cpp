@@ -21,7 +21,7 @@ Molecule row_of(const std::vector<double>& charges, const std::vector<double>& p
   return molecule;
 }
 
-FieldResult solved(const Molecule& molecule, Functional functional, bool open = false) {
+FieldResult solved_on_a_line(const Molecule& molecule, Functional functional, bool open = false) {
   const SoftCoulombField field(molecule, 160, functional);
   models::FieldOptions options;
   options.electrons = models::electrons_of(molecule, 1);
@@ -34,10 +34,10 @@ FieldResult solved(const Molecule& molecule, Functional functional, bool open = 
 // One electron exactly, and helium by Hartree and Fock, to the four digits that are commonly given for a softening
 // of 1.
 TEST(SoftCoulomb, EnergiesAreThoseCommonlyGiven) {
-  const FieldResult hydrogen = solved(row_of({1}, {0}), Functional::hf);
+  const FieldResult hydrogen = solved_on_a_line(row_of({1}, {0}), Functional::hf);
   EXPECT_NEAR(hydrogen.energies.total(), -0.6698, 5e-5);
   EXPECT_NEAR(hydrogen.energies.coulomb + hydrogen.energies.exchange, 0, 1e-12);
-  EXPECT_NEAR(solved(row_of({2}, {0}), Functional::hf).energies.total(), -2.2242, 5e-5);
+  EXPECT_NEAR(solved_on_a_line(row_of({2}, {0}), Functional::hf).energies.total(), -2.2242, 5e-5);
 }
 
 // By another program on a finer grid, with an exchange that it integrates in another space: docs/notes/eigen.md.
@@ -57,9 +57,9 @@ TEST(SoftCoulomb, EnergiesOfAtomsAndMoleculesAreThoseOfAFinerGrid) {
       {row_of({3, 1}, {0, 3.015}), -4.89813685, -4.83518354, -4.91567834},
   };
   for (const Expected& one : all) {
-    EXPECT_NEAR(solved(one.molecule, Functional::hf).energies.total(), one.hf, 1e-6);
-    EXPECT_NEAR(solved(one.molecule, Functional::lda_x).energies.total(), one.lda_x, 1e-6);
-    EXPECT_NEAR(solved(one.molecule, Functional::lda_csc).energies.total(), one.lda_csc, 1e-6);
+    EXPECT_NEAR(solved_on_a_line(one.molecule, Functional::hf).energies.total(), one.hf, 1e-6);
+    EXPECT_NEAR(solved_on_a_line(one.molecule, Functional::lda_x).energies.total(), one.lda_x, 1e-6);
+    EXPECT_NEAR(solved_on_a_line(one.molecule, Functional::lda_csc).energies.total(), one.lda_csc, 1e-6);
   }
 }
 
@@ -71,22 +71,22 @@ TEST(SoftCoulomb, ExchangeAloneIsTheModelOfClosedShells) {
   const eigen::KohnSham model(options);
   const eigen::ScfResult expected = eigen::self_consistent(model, {}, lapack_diagonalise);
   const Molecule molecule = row_of({1, 3}, {-1, 1.5});
-  EXPECT_NEAR(solved(molecule, Functional::lda_x).energies.total(), expected.energies.total(), 1e-9);
-  EXPECT_NEAR(solved(molecule, Functional::lda_x, true).energies.total(), expected.energies.total(), 1e-9);
-  const FieldResult correlated = solved(molecule, Functional::lda_csc);
+  EXPECT_NEAR(solved_on_a_line(molecule, Functional::lda_x).energies.total(), expected.energies.total(), 1e-9);
+  EXPECT_NEAR(solved_on_a_line(molecule, Functional::lda_x, true).energies.total(), expected.energies.total(), 1e-9);
+  const FieldResult correlated = solved_on_a_line(molecule, Functional::lda_csc);
   EXPECT_LT(correlated.energies.total(), expected.energies.total());
   EXPECT_LT(correlated.energies.correlation, 0);
 }
 
 TEST(SoftCoulomb, PolarisedElectronsAreLower) {
   const Molecule lithium = row_of({3}, {0});
-  const FieldResult open = solved(lithium, Functional::lda_csc);
+  const FieldResult open = solved_on_a_line(lithium, Functional::lda_csc);
   EXPECT_EQ(open.up.occupied, 2);
   EXPECT_EQ(open.down.occupied, 1);
   EXPECT_GT(open.spin_squared, 0.75 - 1e-12);
   Molecule quartet = lithium;
   quartet.multiplicity = 4;
-  EXPECT_LT(open.energies.total(), solved(quartet, Functional::lda_csc).energies.total());
+  EXPECT_LT(open.energies.total(), solved_on_a_line(quartet, Functional::lda_csc).energies.total());
 }
 
 TEST(SoftCoulomb, FunctionalsOfThreeDimensionsAreRefused) {

@@ -14,11 +14,6 @@ namespace {
 using schrodinger::Absorber;
 using schrodinger::AbsorberKind;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 Absorber absorber_of(AbsorberKind kind, double width) {
   Absorber absorber;
   absorber.kind = kind;

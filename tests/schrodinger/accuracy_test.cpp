@@ -15,11 +15,6 @@ using schrodinger::Envelope;
 using schrodinger::Observables;
 using schrodinger::Pulse;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 Pulse pulse_of(Envelope envelope, double amplitude, double omega, double duration, double centre, double phase = 0.0) {
   Pulse pulse;
   pulse.envelope = envelope;

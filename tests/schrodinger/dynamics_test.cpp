@@ -6,11 +6,6 @@
 namespace heddle::test {
 namespace {
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 TEST(Dynamics, MidpointIsOfSecondOrder) {
   const auto hamiltonian = vibrating_ion();
   const auto initial = schrodinger::eigenstate(hamiltonian, 0);

@@ -6,11 +6,6 @@
 namespace heddle::test {
 namespace {
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 TEST(ExactSolution, CoherentStateSwings) {
   const double omega = 1.25;
   const double start = 2.0;

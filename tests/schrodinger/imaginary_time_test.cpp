@@ -13,11 +13,6 @@ using schrodinger::imaginary_time_states;
 using schrodinger::ImaginaryTimeOptions;
 using schrodinger::ImaginaryTimeReport;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 void expect_lapacks(const Hamiltonian& hamiltonian, double time, Index count) {
   ImaginaryTimeReport report;
   const auto found = imaginary_time_states(world(), hamiltonian, time, count, {}, &report);

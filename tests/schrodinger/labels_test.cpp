@@ -9,23 +9,23 @@
 namespace heddle::test {
 namespace {
 
-std::set<std::string>& seen() {
+std::set<std::string>& heard() {
   static std::set<std::string> names;
   return names;
 }
 
 void on_kernel(const char* name, std::uint32_t, std::uint64_t* id) {
-  seen().insert(name);
+  heard().insert(name);
   *id = 0;
 }
 
 void on_allocation(Kokkos::Tools::SpaceHandle, const char* name, const void*, std::uint64_t) {
-  seen().insert(name);
+  heard().insert(name);
 }
 
 TEST(Labels, BeginWithHeddle) {
   const Communicator comm(MPI_COMM_WORLD);
-  seen().clear();
+  heard().clear();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(on_kernel);
   Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(on_kernel);
   Kokkos::Tools::Experimental::set_allocate_data_callback(on_allocation);
@@ -41,9 +41,9 @@ TEST(Labels, BeginWithHeddle) {
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
   Kokkos::Tools::Experimental::set_begin_parallel_reduce_callback(nullptr);
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-  EXPECT_TRUE(seen().contains("heddle::schrodinger::apply_chunks"));
-  EXPECT_TRUE(seen().contains("heddle::schrodinger::chebyshev"));
-  for (const auto& name : seen()) {
+  EXPECT_TRUE(heard().contains("heddle::schrodinger::apply_chunks"));
+  EXPECT_TRUE(heard().contains("heddle::schrodinger::chebyshev"));
+  for (const auto& name : heard()) {
     // Kokkos puts its own words before a View's name where it fills one, and has memory of its own.
     const bool of_kokkos = name.starts_with("Kokkos::") && name.find('[') == std::string::npos;
     EXPECT_TRUE(of_kokkos || name.find("heddle::") != std::string::npos) << name;

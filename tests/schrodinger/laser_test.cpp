@@ -11,11 +11,6 @@ namespace {
 
 using schrodinger::Pulse;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 Pulse short_pulse(double amplitude, double omega, double duration) {
   Pulse pulse;
   pulse.amplitude = amplitude;

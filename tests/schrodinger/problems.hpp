@@ -22,6 +22,11 @@ using schrodinger::Simulation;
 using schrodinger::SimulationOptions;
 using schrodinger::State;
 
+inline const Communicator& world() {
+  static const auto* comm = new Communicator(MPI_COMM_WORLD);
+  return *comm;
+}
+
 inline Potential harmonic(double omega) {
   Potential potential;
   potential.kind = PotentialKind::harmonic;

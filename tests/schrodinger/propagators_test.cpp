@@ -18,11 +18,6 @@ using schrodinger::AbsorberKind;
 using schrodinger::PropagatorOptions;
 using schrodinger::Pulse;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 struct Method {
   PropagatorKind kind;
   int order;

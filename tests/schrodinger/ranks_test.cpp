@@ -10,11 +10,6 @@
 namespace heddle::test {
 namespace {
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 TEST(Ranks, SameBitsOnAnyNumberOfRanks) {
   const Communicator alone(MPI_COMM_SELF);
   for (const auto kind : {PropagatorKind::expm, PropagatorKind::crank_nicolson}) {

@@ -19,11 +19,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 TEST(Series, BesselFunctions) {
   mpfr_t exact;
   mpfr_init2(exact, 120);

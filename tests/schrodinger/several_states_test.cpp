@@ -13,11 +13,6 @@ using schrodinger::Absorber;
 using schrodinger::AbsorberKind;
 using schrodinger::Pulse;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 Hamiltonian ion_in_a_pulse(AbsorberKind kind) {
   Pulse pulse;
   pulse.amplitude = 0.1;

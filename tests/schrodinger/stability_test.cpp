@@ -22,11 +22,6 @@ using schrodinger::Pulse;
 using schrodinger::stability_of_step;
 using schrodinger::taylor_growth;
 
-const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
-
 PropagatorOptions series(int degree, PropagatorKind kind = PropagatorKind::expm) {
   PropagatorOptions options;
   options.kind = kind;

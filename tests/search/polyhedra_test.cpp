@@ -9,7 +9,7 @@ namespace {
 
 using Polyhedron = std::vector<std::vector<Index>>;
 
-template <class T> Kokkos::View<T*, Kokkos::HostSpace> host_view(const std::vector<T>& values) {
+template <class T> Kokkos::View<T*, Kokkos::HostSpace> host_list(const std::vector<T>& values) {
   const Kokkos::View<T*, Kokkos::HostSpace> view("heddle::test::list", values.size());
   std::copy(values.begin(), values.end(), view.data());
   return view;
@@ -44,10 +44,10 @@ Built built(const std::vector<Polyhedron>& polyhedra, const std::vector<std::vec
     cells.push_back(cells.back());
   }
   Built result;
-  result.mesh.kinds = host_view(kinds);
-  result.mesh.offsets = host_view(offsets);
-  result.mesh.points = host_view(corners);
-  result.faces = {host_view(cells), host_view(ends), host_view(points)};
+  result.mesh.kinds = host_list(kinds);
+  result.mesh.offsets = host_list(offsets);
+  result.mesh.points = host_list(corners);
+  result.faces = {host_list(cells), host_list(ends), host_list(points)};
   return result;
 }
 
@@ -101,7 +101,7 @@ TEST(ExternalFacesOfPolyhedra, SharedByThreeDegenerateAndGhosts) {
   EXPECT_EQ(found.report.nonmanifold_sides, 18);
   EXPECT_EQ(found.report.nonmanifold_faces, 6);
   EXPECT_EQ(found.report.degenerate_sides, 1);
-  mesh.mesh.ghosts = host_view<std::uint8_t>({0, 1, 1, 0});
+  mesh.mesh.ghosts = host_list<std::uint8_t>({0, 1, 1, 0});
   EXPECT_EQ(external_faces(ExecutionSpace(), mesh.mesh, mesh.faces).report.nonmanifold_sides, 6);
   ExternalFacesOptions drop;
   drop.ghosts = GhostCells::drop;
@@ -110,7 +110,7 @@ TEST(ExternalFacesOfPolyhedra, SharedByThreeDegenerateAndGhosts) {
 
 TEST(ExternalFacesOfPolyhedra, AreRefusedWhereTheyDoNotFit) {
   Built mesh = built({cube(0)}, {{0, 1, 2, 3, 4, 5, 6, 7}});
-  mesh.faces.cells = host_view<Index>({0, 6, 7});
+  mesh.faces.cells = host_list<Index>({0, 6, 7});
   test::expect_refusal(ErrorKind::argument, "cell 1 has 1 faces of its own",
                        [&] { static_cast<void>(external_faces(ExecutionSpace(), mesh.mesh, mesh.faces)); });
   test::expect_refusal(ErrorKind::argument, "cell 0 is a polyhedron, whose sides a Mesh does not say",

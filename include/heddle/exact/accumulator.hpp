@@ -8,6 +8,14 @@
 #include <cstdint>
 #include <type_traits>
 
+// Before a loop over the digits of a long number: it stays a loop in a GPU's code. Unrolled, a hundred digits make
+// kernels of half a megabyte, on each of which the compiler spends seconds.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define HEDDLE_ROLLED _Pragma("unroll 1")
+#else
+#define HEDDLE_ROLLED
+#endif
+
 namespace heddle::exact {
 
 /// Access to the bits of floating-point numbers, and integers of many digits that such numbers are added to.
@@ -79,6 +87,7 @@ KOKKOS_INLINE_FUNCTION void add_bits(std::int64_t* digits, std::uint64_t bits, i
 /// Propagates carries, so that all digits but the last are in [0, 2^32).
 KOKKOS_INLINE_FUNCTION void carry(std::int64_t* digits, int count) {
   std::int64_t carried = 0;
+  HEDDLE_ROLLED
   for (int k = 0; k + 1 < count; ++k) {
     const std::int64_t digit = digits[k] + carried;
     digits[k] = digit & digit_mask;
@@ -92,6 +101,7 @@ KOKKOS_INLINE_FUNCTION bool make_canonical(std::int64_t* digits, int count) {
   if (digits[count - 1] >= 0) {
     return false;
   }
+  HEDDLE_ROLLED
   for (int k = 0; k < count; ++k) {
     digits[k] = -digits[k];
   }
@@ -101,6 +111,7 @@ KOKKOS_INLINE_FUNCTION bool make_canonical(std::int64_t* digits, int count) {
 /// The index of the highest digit that is not zero; -1 where the number is zero.
 KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) {
   int k = count - 1;
+  HEDDLE_ROLLED
   while (k >= 0 && digits[k] == 0) {
     --k;
   }
@@ -116,6 +127,7 @@ KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digi
   // Position of the result's last bit.
   const int last = highest - To::fraction > lowest ? highest - To::fraction : lowest;
   std::uint64_t mantissa = 0;
+  HEDDLE_ROLLED
   for (int k = last / digit_bits; k <= top; ++k) {
     const auto digit = static_cast<std::uint64_t>(digits[k]);
     const int shift = digit_bits * k - last;
@@ -126,6 +138,7 @@ KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digi
   const std::uint64_t half_bit = std::uint64_t{1} << (half % digit_bits);
   if ((below & half_bit) != 0) {
     bool more = (below & (half_bit - 1)) != 0;
+    HEDDLE_ROLLED
     for (int k = half / digit_bits - 1; k >= 0 && !more; --k) {
       more = digits[k] != 0;
     }
@@ -196,6 +209,7 @@ template <RealScalar T> class Accumulator {
   KOKKOS_INLINE_FUNCTION void merge(const Accumulator& other) {
     std::int64_t carry = 0;
     const unsigned flags = other.flags_;
+    HEDDLE_ROLLED
     for (int k = 0; k + 1 < digits; ++k) {
       const std::int64_t digit = other.digits_[k] + carry;
       carry = digit >> bits::digit_bits;
@@ -207,6 +221,7 @@ template <RealScalar T> class Accumulator {
   }
   /// Changes the sign of the sum.
   KOKKOS_INLINE_FUNCTION void negate() {
+    HEDDLE_ROLLED
     for (std::int64_t& digit : digits_) {
       digit = -digit;
     }
