@@ -10,7 +10,7 @@
 
 // Before a loop over the digits of a long number: it stays a loop in a GPU's code. Unrolled, a hundred digits make
 // kernels of half a megabyte, on each of which the compiler spends seconds.
-#if defined(__CUDACC__) || defined(__HIPCC__)
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define HEDDLE_ROLLED _Pragma("unroll 1")
 #else
 #define HEDDLE_ROLLED
