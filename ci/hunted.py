@@ -44,12 +44,12 @@ LEFT_OUT = {
     "ExpmFrechetPlan": "behind expm_frechet(), which is hunted",
     "ExpmActionPlan": "behind expm_action() and expm_multiply of Python, which are hunted",
     "expm_certificate_tolerance": "a tolerance", "default_tile": "a size",
-    "schrodinger/absorber.hpp": "closed forms, which tests/schrodinger evaluates", "schrodinger/pulse.hpp": "the same",
-    "schrodinger/initial_state.hpp": "the same", "schrodinger/potential.hpp": "the same",
-    "schrodinger/observables.hpp": "the same", "schrodinger/grid.hpp": "the same",
-    "schrodinger/eigenstates.hpp": "LAPACK's, which tests/schrodinger compares with closed forms",
-    "schrodinger/imaginary_time.hpp": "compared with eigenstates there", "schrodinger/stability.hpp": "predicts growth",
-    "schrodinger/spectrum.hpp": "a Fourier transform of a list; tests/schrodinger compares it with closed forms",
+
+
+
+
+     "schrodinger/stability.hpp": "predicts growth",
+
 }
 # Headers whose methods are drawn from a list of all of them.
 DRAWN_FROM = {"search/algorithm.hpp": "all_searches()"}

@@ -14,7 +14,7 @@ char turned(char op, char adjoint) {
 }  // namespace
 
 #define HEDDLE_REFUSE(NAME, I, wrong) refuse_if(NAME, wrong, sizeof(I) == 8)
-#define HEDDLE_SYMMETRIC(symbol, NAME, T, I, hermitian)                                                               \
+#define HEDDLE_SYMMETRIC_PRODUCT(symbol, NAME, T, I, hermitian)                                                       \
   HEDDLE_EXPORT void symbol(const char* side, const char* triangle, const I* m, const I* n, const T* alpha,           \
                             const T* A, const I* leading_a, const T* B, const I* leading_b, const T* beta, T* C,      \
                             const I* leading_c) {                                                                     \
@@ -106,8 +106,8 @@ char turned(char op, char adjoint) {
 #define HEDDLE_TRSM(symbol, NAME, T, I) HEDDLE_TRIANGULAR(symbol, NAME, T, I, trsm)
 #define HEDDLE_CBLAS_TRMM(symbol, NAME, T, I) HEDDLE_CBLAS_TRIANGULAR(symbol, NAME, T, I, trmm)
 #define HEDDLE_CBLAS_TRSM(symbol, NAME, T, I) HEDDLE_CBLAS_TRIANGULAR(symbol, NAME, T, I, trsm)
-#define HEDDLE_SYMM(symbol, NAME, T, I) HEDDLE_SYMMETRIC(symbol, NAME, T, I, false)
-#define HEDDLE_HEMM(symbol, NAME, T, I) HEDDLE_SYMMETRIC(symbol, NAME, T, I, true)
+#define HEDDLE_SYMM(symbol, NAME, T, I) HEDDLE_SYMMETRIC_PRODUCT(symbol, NAME, T, I, false)
+#define HEDDLE_HEMM(symbol, NAME, T, I) HEDDLE_SYMMETRIC_PRODUCT(symbol, NAME, T, I, true)
 #define HEDDLE_CBLAS_SYMM(symbol, NAME, T, I) HEDDLE_CBLAS_SYMMETRIC(symbol, NAME, T, I, false)
 #define HEDDLE_CBLAS_HEMM(symbol, NAME, T, I) HEDDLE_CBLAS_SYMMETRIC(symbol, NAME, T, I, true)
 #define HEDDLE_SYRK(symbol, NAME, T, I) HEDDLE_RANK_K(symbol, NAME, T, I, false, T)

@@ -269,7 +269,7 @@ TEST_F(Failing, Simulation) {
     potential.omega = 1.0;
     const Hamiltonian H(grid, potential);
     Simulation simulation(comm, H,
-                          {.time_step = 0.05, .propagator = {.kind = PropagatorKind::expm}, .states = 0, .errors = {}},
+                          {.time_step = 0.05, .propagator = {.kind = PropagatorKind::expm, .resumed = {}}, .states = 0, .errors = {}},
                           gaussian_packet(grid, 1.0, 0.0, 0.7));
     simulation.step();
     const Observables& seen = simulation.observables();

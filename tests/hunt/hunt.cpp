@@ -134,7 +134,7 @@ class Hunt {
     const int first = world_.all.all_reduce(mine, Reduction::minimum);
     if (first == world_.all.size()) return verdict;
     Verdict agreed;
-    for (const auto& [property, share] : verdict.worst()) agreed.within(property, share, share);
+    agreed.take_shares(verdict);
     int count = first == mine ? static_cast<int>(verdict.failures().size()) : 0;
     count = world_.all.all_reduce(count, Reduction::maximum);
     for (int k = 0; k < count; ++k) {

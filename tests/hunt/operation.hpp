@@ -49,6 +49,8 @@ class Verdict {
       fail(property, "error " + shown(error) + ", bound " + shown(bound) + (text.empty() ? "" : ": ") + text);
     }
   }
+  /// The shares of bounds that another one found.
+  void take_shares(const Verdict& other) { worst_ = other.worst_; }
   /// A promise that holds or does not.
   void holds(const std::string& property, bool true_one, const std::string& text = {}) {
     if (!true_one) fail(property, text);

@@ -34,7 +34,7 @@ namespace heddle::hunt {
   OPERATION(spectral_plans) OPERATION(list_plans) OPERATION(syrk) OPERATION(symmetric) \
   OPERATION(interpose_products) OPERATION(interpose_systems) OPERATION(interpose_spectra) \
   OPERATION(keyed_sums) OPERATION(integer_files) OPERATION(file_forms) \
-  OPERATION(tdse_pulses) \
+  OPERATION(tdse_pulses) OPERATION(schrodinger_forms) OPERATION(schrodinger_states) \
   OPERATION(duplicates) OPERATION(faces) OPERATION(tdse) OPERATION(matrix_files)
 // clang-format on
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace heddle::test {
 namespace {
 
@@ -62,6 +64,21 @@ TEST(SeveralStates, EachIsWhatItWouldBeAlone) {
       }
     }
   }
+}
+
+// `automatic` looks at all states: the hardest one decides, whichever comes first.
+TEST(SeveralStates, TheHardestOneChooses) {
+  const Hamiltonian hamiltonian({-12, 12, 121, Kinetic::fd4}, soft_core(1, 1), moving(Motion::stretch));
+  const State bound = schrodinger::eigenstate(hamiltonian, 0);
+  const State passing = schrodinger::gaussian_packet(hamiltonian.grid(), 2.0, 4.0, 0.7);
+  const auto chosen_for = [&](const std::vector<State>& states) {
+    Simulation simulation(world(), hamiltonian, options_of(0.4, PropagatorKind::automatic), states);
+    simulation.step();
+    const auto& chosen = simulation.propagator();
+    return std::tuple(chosen.kind, chosen.order, chosen.substeps);
+  };
+  EXPECT_NE(chosen_for({bound}), chosen_for({passing}));
+  EXPECT_EQ(chosen_for({bound, passing}), chosen_for({passing, bound}));
 }
 
 TEST(SeveralStates, StayOrthogonalWhereNothingIsAbsorbed) {

@@ -104,7 +104,9 @@ TEST(EnergyBounds, HoldAllLevelsAtAllTimes) {
           EXPECT_LE(std::abs(levels.back()), bounds.largest());
         }
       }
-      if (hamiltonian.pulses().empty()) EXPECT_GT(most, 0.6 * bounds.largest());
+      if (hamiltonian.pulses().empty()) {
+        EXPECT_GT(most, 0.6 * bounds.largest());
+      }
     }
   }
   EXPECT_NEAR(energy_bounds(Hamiltonian(Grid{0, 1, 101, Kinetic::fd2}, harmonic(1.0))).kinetic, 2e4, 1e-8);

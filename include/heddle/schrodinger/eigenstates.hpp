@@ -28,8 +28,9 @@ struct Eigenstates {
 /// Method: for fd2, LAPACK's bisection and inverse iteration (dstevx), with some n count^2 operations. For fd4, fd6 and
 /// sinc, Davidson's method, which begins at the states of fd2, is preconditioned by a banded Cholesky factor, and
 /// multiplies H and a vector by its band or, for sinc, by Fourier transforms: some n (log n + count^2) operations an
-/// iteration. Where that does not converge to 1e-10 ||H||, or the grid is small or `count` large, LAPACK's dsyevr
-/// computes them with some 2 n^3. The iteration starts the same way each time, so no result depends on an earlier call.
+/// iteration. Where that does not converge to a residual of 1e-10 N, where N = max |H_ii| + 2 sum |t_d| >= ||H||, or
+/// the grid is small or `count` large, LAPACK's dsyevr computes them with some 2 n^3. The iteration starts the same way
+/// each time, so no result depends on an earlier call.
 ///
 /// Two states whose energies differ by no more than the round-off of ||H|| (in wells so far apart that tunnelling
 /// vanishes) are any orthonormal pair of their plane; for such a pair, only the sum of populations has a meaning.

@@ -165,11 +165,9 @@ bool finish(const Hamiltonian& hamiltonian, std::span<const double> potential, c
             std::vector<double>& energies, std::vector<double>& vectors) {
   const std::size_t n = potential.size();
   const auto kinetic = hamiltonian.kinetic();
-  double norm = std::abs(kinetic[0]);
+  double norm = 0.0;
+  for (const double value : potential) norm = std::max(norm, std::abs(kinetic[0] + value));
   for (std::size_t d = 1; d < kinetic.size(); ++d) norm += 2 * std::abs(kinetic[d]);
-  double largest = 0.0;
-  for (const double value : potential) largest = std::max(largest, std::abs(value));
-  norm += largest;
   std::vector<std::pair<double, std::size_t>> order;
   Columns states(n);
   states.values = std::move(vectors);

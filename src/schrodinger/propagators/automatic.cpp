@@ -56,7 +56,7 @@ class Automatic : public Propagator {
     const double until = segment_end(begin);
     const bool segment_begins = field_changes_at(hamiltonian_, begin, time_step_);
     if (!chosen_ || (segment_begins && until - begin > steps_worth_a_choice * time_step_)) {
-      choose(begin, until, states.front().host());
+      choose(begin, until, copies_of(states));
     }
     if (!field_corners(hamiltonian_, begin, begin + time_step_).empty() ||
         steps_for_field(hamiltonian_, begin, begin + time_step_) > choice_.substeps) {
@@ -77,7 +77,7 @@ class Automatic : public Propagator {
       if (error_->psi <= options_.tolerance * time_step_) return note_attempts();
       if (k == 0) first = *error_;
       restore(before, states);
-      choose(begin, until, states.front().host());
+      choose(begin, until, copies_of(states));
     }
     refine(begin, states);
     note_attempts();
@@ -223,26 +223,26 @@ class Automatic : public Propagator {
     return times;
   }
 
-  // Of psi per unit of time, by a step of dt/substeps from each of the times: the largest; infinity where there is
-  // none.
-  double error_rate(const Candidate& candidate, int substeps, const std::vector<double>& begins, const State& psi) {
+  // Of the state with the largest error, per unit of time, by a step of dt/substeps from each of the times; infinity
+  // where there is none.
+  double error_rate(const Candidate& candidate, int substeps, const std::vector<double>& begins,
+                    const std::vector<State>& before) {
     const double step = time_step_ / substeps;
     const auto whole = make_propagator(comm_, hamiltonian_, step, options_for(candidate, inner_tolerance(substeps)));
-    const std::vector<State> before = {psi};
-    std::vector<WaveFunction> one = waves_of(before);
+    std::vector<WaveFunction> states = waves_of(before);
     SimulationTimes unused;
     double largest = 0.0;
     for (const double begin : begins) {
-      one.front().assign(psi);
+      restore(before, states);
       try {
-        whole->advance(begin + 0.5 * step, one, unused);
+        whole->advance(begin + 0.5 * step, states, unused);
       } catch (const Error& error) {
         if (candidate.kind != PropagatorKind::chebyshev || error.kind() != ErrorKind::argument) throw;
         // As many messages as error_of_part() takes on ranks that found no such error.
         constexpr double none = std::numeric_limits<double>::infinity();
         return agreed(StepError{.psi = none, .probability = none}).psi;
       }
-      const double error = error_of_part(begin, step, 1, before, one).psi;
+      const double error = error_of_part(begin, step, 1, before, states).psi;
       if (!std::isfinite(error)) return std::numeric_limits<double>::infinity();
       if (error > round_off) largest = std::max(largest, error / step);
     }
@@ -250,7 +250,8 @@ class Automatic : public Propagator {
   }
 
   // Of the substeps that the tolerance asks for; 0: more than can be.
-  int substeps_for(const Candidate& candidate, const std::vector<double>& begins, const State& psi, double& rate) {
+  int substeps_for(const Candidate& candidate, const std::vector<double>& begins, const std::vector<State>& states,
+                   double& rate) {
     double least = 1.0;
     for (const double begin : begins) {
       least = std::max(least, steps_for_field(hamiltonian_, begin, begin + time_step_));
@@ -259,7 +260,7 @@ class Automatic : public Propagator {
     int substeps = static_cast<int>(std::ceil(least));
     double last = std::numeric_limits<double>::infinity();
     while (true) {
-      rate = error_rate(candidate, substeps, begins, psi);
+      rate = error_rate(candidate, substeps, begins, states);
       if (rate <= options_.tolerance) return substeps;
       // An error that no shorter step makes smaller is not one of the step, but of another kinetic energy.
       if (std::isinf(rate) || (rate > 0.9 * last && substeps > 8)) return 0;
@@ -289,7 +290,7 @@ class Automatic : public Propagator {
     return all;
   }
 
-  void choose(double begin, double until, const State& psi) {
+  void choose(double begin, double until, const std::vector<State>& states) {
     struct Judged {
       Candidate candidate{};
       int substeps = 1;
@@ -306,7 +307,7 @@ class Automatic : public Propagator {
         one.substeps = judged.back().substeps;
         one.rate = judged.back().rate;
       } else {
-        one.substeps = substeps_for(candidate, begins, psi, one.rate);
+        one.substeps = substeps_for(candidate, begins, states, one.rate);
         if (one.substeps == 0) continue;
       }
       one.seconds = agreed(one.substeps * cost_of(candidate, hamiltonian_, time_step_ / one.substeps,
