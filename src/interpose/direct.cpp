@@ -227,7 +227,8 @@ template <Scalar T, class W> class Elementwise {
 };
 
 template <class W, Scalar T, class Integers>
-void put(const Product<T>& product, ProductWorkspace<T>& work, double square_of_reach, Integers DirectVectors<T>::*integers) {
+void put(const Product<T>& product, ProductWorkspace<T>& work, double square_of_reach,
+         Integers DirectVectors<T>::*integers) {
   work.left.quantise(square_of_reach, work.left.*integers);
   work.right.quantise(square_of_reach, work.right.*integers);
   Elementwise<T, W>(product, work, (work.left.*integers).data(), (work.right.*integers).data()).all();

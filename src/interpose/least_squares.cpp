@@ -10,7 +10,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-
 template <Scalar T> T divided_by(const T& x, Real<T> y) {
   if constexpr (is_complex<T>) {
     return T(x.real() / y, x.imag() / y);

@@ -16,7 +16,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-
 // What is known of a column's length below the rows that are done, and what it was when its digits were counted last.
 template <RealScalar R> struct Length {
   R now;

@@ -13,7 +13,8 @@ struct PackedVector {
   alignas(32) double numbers[RowSums::rows / step][piece][step];
   alignas(32) double largest[RowSums::rows];
 };
-template <int many, class T> HEDDLE_FMA void pack(const T* A, Index leading, Index column, Index rows, PackedVector& packed) {
+template <int many, class T>
+HEDDLE_FMA void pack(const T* A, Index leading, Index column, Index rows, PackedVector& packed) {
   for (Index r = 0; r < rows; r += 4) {
     __m256d most = _mm256_load_pd(packed.largest + r);
 #pragma GCC unroll 4

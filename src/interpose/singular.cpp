@@ -12,7 +12,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-
 // A square matrix made bidiagonal by reflectors from both sides: d and e, and the reflectors as geqrf() leaves them,
 // those from the left below the diagonal, the others, of all rows but the first, in a matrix of their own.
 template <Scalar T> class Bidiagonal {

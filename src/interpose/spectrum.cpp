@@ -14,7 +14,6 @@
 namespace heddle::impl::interpose {
 namespace {
 
-
 // A whole Hermitian matrix made tridiagonal: d and e, and for the product of reflectors their vectors below the
 // diagonal.
 template <Scalar T> class Reduction {

@@ -268,9 +268,10 @@ TEST_F(Failing, Simulation) {
     potential.kind = PotentialKind::harmonic;
     potential.omega = 1.0;
     const Hamiltonian H(grid, potential);
-    Simulation simulation(comm, H,
-                          {.time_step = 0.05, .propagator = {.kind = PropagatorKind::expm, .resumed = {}}, .states = 0, .errors = {}},
-                          gaussian_packet(grid, 1.0, 0.0, 0.7));
+    Simulation simulation(
+        comm, H,
+        {.time_step = 0.05, .propagator = {.kind = PropagatorKind::expm, .resumed = {}}, .states = 0, .errors = {}},
+        gaussian_packet(grid, 1.0, 0.0, 0.7));
     simulation.step();
     const Observables& seen = simulation.observables();
     return Numbers{seen.position, seen.energy, seen.norm};

@@ -14,9 +14,9 @@ namespace heddle::impl {
 /// factor of 1.7 of sinc's in any direction, whatever the grid. H times a vector is a product with a band, or for sinc
 /// a Fourier transform: nothing takes n^2 operations.
 ///
-/// True with energies rising and vectors (n x count, 2-norm 1) whose residuals are at most 1e-10 N, N = max |H_ii| + 2 sum |t_d|; false, both
-/// undefined, where LAPACK is the better choice (small grid, large count) or that was not reached. It begins the same
-/// way each time.
+/// True with energies rising and vectors (n x count, 2-norm 1) whose residuals are at most 1e-10 N, N = max |H_ii| + 2
+/// sum |t_d|; false, both undefined, where LAPACK is the better choice (small grid, large count) or that was not
+/// reached. It begins the same way each time.
 ///
 /// Source: E. R. Davidson, J. Comput. Phys. 17, 87 (1975).
 bool davidson_lowest(const schrodinger::Hamiltonian& hamiltonian, std::span<const double> potential, Index count,
