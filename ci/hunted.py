@@ -44,12 +44,7 @@ LEFT_OUT = {
     "ExpmFrechetPlan": "behind expm_frechet(), which is hunted",
     "ExpmActionPlan": "behind expm_action() and expm_multiply of Python, which are hunted",
     "expm_certificate_tolerance": "a tolerance", "default_tile": "a size",
-
-
-
-
-     "schrodinger/stability.hpp": "predicts growth",
-
+    "schrodinger/stability.hpp": "predicts growth",
 }
 # Headers whose methods are drawn from a list of all of them.
 DRAWN_FROM = {"search/algorithm.hpp": "all_searches()"}
