@@ -18,7 +18,7 @@ from reporting.figures import DataError  # noqa: E402
 
 
 # What GoogleTest, Python's unittest and pytest write of a test that is skipped.
-SKIPPED = re.compile(r": Skipped\n(.*?)\n+\S*\[  SKIPPED \]|\.\.\. skipped ['\"](.*?)['\"]$|^SKIPPED \[\d+\] \S+ (.*?)$",
+SKIPPED = re.compile(r": Skipped\n(.*?)\n+\S*\[  SKIPPED \]|\.\.\. skipped ['\"](.*?)['\"]$|^SKIPPED \[(\d+)\] \S+ (.*?)$",
                      re.DOTALL | re.MULTILINE)
 
 
@@ -26,7 +26,8 @@ def entries(text):
     """(name, passed, seconds, reasons of skipped tests) of each entry that CTest ran, from its XML."""
     for case in ElementTree.fromstring(text).iter("testcase"):
         output = case.findtext("system-out") or ""
-        reasons = [" ".join("".join(reason).split()) for reason in SKIPPED.findall(output)]
+        reasons = [" ".join((ours + unittest + pytest).split()) for ours, unittest, count, pytest in SKIPPED.findall(output)
+                   for _ in range(int(count or 1))]
         yield case.get("name"), case.get("status") == "run", float(case.get("time")), reasons
 
 
@@ -73,8 +74,8 @@ test_b (B.test_b) ... ok</system-out></testcase>
 <testcase name="python_gpu" time="1" status="run"><system-out>..s
 SKIPPED [2] python/tests/test_gpu.py:342: one GPU</system-out></testcase></testsuite>"""
     lines = list(suite_lines("suite", text))
-    assert lines[:5] == ["suite    3 entries, 2 passed, 4 s of tests", "  failed   plot", "  skipped     1 of one rank",
-                         "  skipped     1 no zsh", "  skipped     1 one GPU"], lines
+    assert lines[:5] == ["suite    3 entries, 2 passed, 4 s of tests", "  failed   plot", "  skipped     2 one GPU",
+                         "  skipped     1 of one rank", "  skipped     1 no zsh"], lines
 
 
 def main():

@@ -205,7 +205,7 @@ TYPED_TEST(Probe, FallsBackWhereNoModuliSuffice) {
   ASSERT_GT(wanted, emulation_moduli<T>(80));
   EXPECT_EQ(reported_product(mild_a, mild_b, {.most_moduli = wanted}).report.moduli, wanted);
   EXPECT_TRUE(reported_product(mild_a, mild_b, {.most_moduli = wanted - 1}).report.fallback);
-  // The same object takes the next reported_product as it is.
+  // The same object takes the next product as it is.
   EmulatedGemm<T> gemm(blas::Context(space), 30, 35, 80);
   const auto tame_a = host_random<T>(30, 80, 15);
   const auto tame_b = host_random<T>(80, 35, 16);

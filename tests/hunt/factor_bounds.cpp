@@ -14,17 +14,6 @@ bool cannot_overflow(const Array& A, Type type) {
   return power + 2 * steps + 8 < range_of(type).largest;
 }
 
-std::vector<long double> LongMatrix::row_norms() const {
-  std::vector<long double> norms(static_cast<std::size_t>(rows), 0);
-  for (Index j = 0; j < columns; ++j) {
-    for (Index i = 0; i < rows; ++i) norms[static_cast<std::size_t>(i)] += std::norm(at(i, j));
-  }
-  for (long double& x : norms) x = std::sqrt(x);
-  return norms;
-}
-std::vector<long double> LongMatrix::column_norms() const {
-  return applied(Operation::transpose, *this).row_norms();
-}
 LongMatrix applied(Operation op, const LongMatrix& A) {
   if (op == Operation::none) return A;
   LongMatrix B(A.columns, A.rows);

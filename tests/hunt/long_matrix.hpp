@@ -3,6 +3,8 @@
 
 #include "hunt/operation.hpp"
 
+#include <cmath>
+#include <complex>
 #include <vector>
 
 namespace heddle::hunt {
@@ -37,9 +39,23 @@ struct LongMatrix {
   [[nodiscard]] Long& at(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
   [[nodiscard]] const Long& at(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
   /// |row i|_2 of every row.
-  [[nodiscard]] std::vector<long double> row_norms() const;
+  [[nodiscard]] std::vector<long double> row_norms() const {
+    std::vector<long double> norms(static_cast<std::size_t>(rows), 0);
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) norms[static_cast<std::size_t>(i)] += std::norm(at(i, j));
+    }
+    for (long double& norm : norms) norm = std::sqrt(norm);
+    return norms;
+  }
   /// |column j|_2 of every column.
-  [[nodiscard]] std::vector<long double> column_norms() const;
+  [[nodiscard]] std::vector<long double> column_norms() const {
+    std::vector<long double> norms(static_cast<std::size_t>(columns), 0);
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) norms[static_cast<std::size_t>(j)] += std::norm(at(i, j));
+      norms[static_cast<std::size_t>(j)] = std::sqrt(norms[static_cast<std::size_t>(j)]);
+    }
+    return norms;
+  }
 };
 
 }  // namespace heddle::hunt

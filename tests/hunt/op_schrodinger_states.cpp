@@ -16,11 +16,11 @@ using namespace schrodinger;
 void draw_states(Random& random, Case& one) {
   add_grid(random, one, random.one_in(3) ? random.between(40, 160) : random.between(3, 24));
   Array& numbers = one.add("numbers", '1', 5);
-  numbers.at(0) = random.any_of(0.0, 1.0, 3.0, power_of_two(random, -6, 5));  // charge or omega
-  numbers.at(1) = random.any_of(1.0, 0.01, power_of_two(random, -12, 3));     // softening
-  numbers.at(2) = random.any_of(0.0, 2.0, power_of_two(random, -3, 3));       // separation
-  numbers.at(3) = 4 * random.unit();                                          // momentum
-  numbers.at(4) = power_of_two(random, -3, 1);                                // width of a packet
+  numbers.at(0) = random.any_of(0.0, 1.0, 3.0, of_any_size(random, -6, 5));  // charge or omega
+  numbers.at(1) = random.any_of(1.0, 0.01, of_any_size(random, -12, 3));     // softening
+  numbers.at(2) = random.any_of(0.0, 2.0, of_any_size(random, -3, 3));       // separation
+  numbers.at(3) = 4 * random.unit();                                         // momentum
+  numbers.at(4) = of_any_size(random, -3, 1);                                // width of a packet
   one.add_knob("potential", random.below(2));
   one.add_knob("count", random.between(1, 6), 1);
 }
@@ -147,6 +147,16 @@ void judge_observables(Verdict& verdict, const Hamiltonian& hamiltonian, const S
     verdict.within("a population", off(seen.populations[k], std::norm(inner)),
                    round_off * (1 + static_cast<double>(square * dx)));
   }
+  verdict.within("probability at the ends", off(seen.edge_probability, (std::norm(at(0)) + std::norm(at(n - 1))) * dx),
+                 round_off * static_cast<double>(square * dx));
+  const bool nuclei = hamiltonian.potential().kind == PotentialKind::soft_core;
+  const Real80 charge = nuclei ? hamiltonian.potential().charge * (Real80(seen.nuclei[0]) + seen.nuclei[1]) : 0;
+  verdict.within("dipole moment", off(seen.dipole, charge - position / square),
+                 round_off * (reach + static_cast<double>(std::abs(charge))));
+  Real80 bound = 0;
+  for (std::size_t k = 0; k < states.energies.size(); ++k)
+    bound += states.energies[k] < 0 ? Real80(seen.populations[k]) : 0;
+  verdict.within("ionisation", off(seen.ionisation(), 1 - bound), round_off * (1 + static_cast<double>(bound)));
   const double radius = reach / 3;
   Real80 inside = 0;
   for (Index i = 0; i < n; ++i) inside += std::abs(grid.x(i)) <= radius ? std::norm(at(i)) * dx : 0;
@@ -217,6 +227,7 @@ void run_states(const World& world, const Case& one, Verdict& verdict) {
   const double size = static_cast<double>(bound_of_norm(hamiltonian));
   const Eigenstates states = lowest_eigenstates(hamiltonian, 0.0, count);
   judge_eigenstates(verdict, "eigenstates", hamiltonian, states, 1e-10 * size);
+  verdict.observe("imaginary time that ends", by_time || grid.points > 24 ? 1 : 0);
   if (by_time) judge_eigenstates(verdict, "states by imaginary time", hamiltonian, *by_time, 1e-8 + 1e-12 * size);
 
   State psi;
@@ -228,6 +239,7 @@ void run_states(const World& world, const Case& one, Verdict& verdict) {
     const State there = normalised(grid, psi);
     State turned = there;
     for (Value& x : turned) x *= -4.0;
+    judge_observables(verdict, hamiltonian, turned, states);
     verdict.holds("nodes do not change with a factor", node_positions(grid, there) == node_positions(grid, turned));
   }
   judge_observables(verdict, hamiltonian, eigenstate(hamiltonian, count - 1, number(3)), states);
@@ -235,7 +247,14 @@ void run_states(const World& world, const Case& one, Verdict& verdict) {
   if (!(width > 0)) return;
   const double centre = (grid.xmin + grid.xmax) / 2;
   State packet;
-  if (thrown_by([&] { packet = gaussian_packet(grid, centre, number(3), width); }).any) return;
+  const Thrown thrown = thrown_by([&] { packet = gaussian_packet(grid, centre, number(3), width); });
+  if (thrown.any) {
+    // Its nearest point is too far away.
+    const double nearest = grid.points % 2 == 0 ? grid.spacing() / 2 : 0.0;
+    verdict.holds("a packet on the grid is made", thrown.kind == ErrorKind::argument && nearest > 50 * width,
+                  thrown.message);
+    return;
+  }
   judge_observables(verdict, hamiltonian, packet, states);
   // The same up to its norm, point by point, and moved() turns it back.
   Real80 sum = 0;

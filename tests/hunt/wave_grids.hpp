@@ -13,7 +13,7 @@ using Real80 = long double;
 inline constexpr double unit = 0x1p-53;
 inline constexpr Real80 pi = std::numbers::pi_v<Real80>;
 
-inline double power_of_two(Random& random, long least, long most) {
+inline double of_any_size(Random& random, long least, long most) {
   return std::ldexp(1.0 + std::abs(random.unit()), static_cast<int>(random.between(least, most)));
 }
 inline double off(double found, Real80 expected) {
@@ -35,7 +35,7 @@ inline void add_grid(Random& random, Case& one, Index points) {
   fill_mood(random, one.type, psi, random.any_of(Mood::units, Mood::sparse, Mood::integers, Mood::powers));
   Array& numbers = one.add("grid", '1', 2);
   numbers.at(0) = random.one_in(2) ? 0.0 : 4 * random.unit();
-  numbers.at(1) = power_of_two(random, 0, 4);
+  numbers.at(1) = of_any_size(random, 0, 4);
   one.add_knob("kinetic", random.below(4));
 }
 inline bool is_a_grid(const schrodinger::Grid& grid) {

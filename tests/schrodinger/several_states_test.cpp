@@ -78,7 +78,9 @@ TEST(SeveralStates, TheHardestOneChooses) {
     return std::tuple(chosen.kind, chosen.order, chosen.substeps);
   };
   EXPECT_NE(chosen_for({bound}), chosen_for({passing}));
-  EXPECT_EQ(chosen_for({bound, passing}), chosen_for({passing, bound}));
+  // The nuclei shake the bound state, which takes more substeps than the one that passes by.
+  EXPECT_EQ(chosen_for({bound, passing}), chosen_for({bound}));
+  EXPECT_EQ(chosen_for({passing, bound}), chosen_for({bound}));
 }
 
 TEST(SeveralStates, StayOrthogonalWhereNothingIsAbsorbed) {

@@ -78,7 +78,7 @@ struct GridResolution {
 };
 
 /// How well the grid of `hamiltonian` represents `state`, by the discrete Fourier transform of psi continued by zeros
-/// to the power of two that is twice its length or next to that. Cost: n log n on the calling rank's host; throws
+/// to the least power of two that is no less than twice its length. Cost: n log n on the calling rank's host; throws
 /// Error(argument) unless psi has the grid's length.
 [[nodiscard]] GridResolution grid_resolution(const Hamiltonian& hamiltonian,
                                              std::span<const std::complex<double>> state);

@@ -77,7 +77,7 @@ class Automatic : public Propagator {
       if (error_->psi <= options_.tolerance * time_step_) return note_attempts();
       if (k == 0) first = *error_;
       restore(before, states);
-      choose(begin, until, copies_of(states));
+      choose(begin, until, before);
     }
     refine(begin, states);
     note_attempts();
