@@ -107,7 +107,7 @@ class Runs(LaserTest):
             numpy.testing.assert_allclose(file["observables/populations"][0].argmax(axis=1), [0, 2, 1])
             omega = 45.5633525316 / 100
             duration = 2 * 2 * math.pi / omega
-            first = math.sqrt(1e14 / 3.5094451e16) * numpy.sin(math.pi * t / duration) ** 2 * numpy.cos(
+            first = math.sqrt(1e14 / 3.5094455e16) * numpy.sin(math.pi * t / duration) ** 2 * numpy.cos(
                 omega * (t - duration / 2)) * (t < duration)
             ramp = 0.5 * 2 * math.pi / 0.9
             second = 0.01 * numpy.clip(numpy.minimum(t, 10 - t) / ramp, 0, 1) * numpy.cos(0.9 * (t - 5) + 0.3)

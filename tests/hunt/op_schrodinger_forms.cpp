@@ -87,7 +87,7 @@ void judge_pulse(const Case& one, Verdict& verdict) {
     const double again = intensity_from_amplitude(amplitude_from_intensity(intensity));
     // c epsilon_0 E^2/2 of CODATA 2022.
     verdict.within("intensity of a field",
-                   std::abs(intensity_from_amplitude(std::sqrt(intensity)) / intensity / 3.5094451e16 - 1), 1e-7);
+                   std::abs(intensity_from_amplitude(std::sqrt(intensity)) / intensity / 3.50944552773e16 - 1), 1e-9);
     verdict.within("an intensity and its amplitude", std::abs(again / intensity - 1), 8 * unit);
     // CODATA 2022: the atomic unit of time in fs, and 2 pi c times it in nm.
     verdict.within("omega of a wavelength", std::abs(omega_from_wavelength(intensity) * intensity / 45.563352529 - 1),

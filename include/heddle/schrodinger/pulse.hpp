@@ -48,7 +48,7 @@ struct Pulse {
 void validate(const Pulse& pulse);
 
 /// The field amplitude of a linearly polarised wave, hartree/(e bohr), from its intensity in W/cm^2, by I = c epsilon_0
-/// E^2/2; an amplitude of 1 is 3.5094451e16 W/cm^2. Constants of CODATA 2022. Throws Error(argument) for a negative or
+/// E^2/2; an amplitude of 1 is 3.5094455e16 W/cm^2. Constants of CODATA 2022. Throws Error(argument) for a negative or
 /// infinite intensity.
 [[nodiscard]] double amplitude_from_intensity(double intensity);
 /// The intensity in W/cm^2 of a linearly polarised wave from its field amplitude, hartree/(e bohr): the inverse of
