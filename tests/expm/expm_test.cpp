@@ -170,12 +170,6 @@ template <Scalar T> struct DiagonalOfEighths {
   }
 };
 
-struct SymmetricEntries {
-  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
-    return test::random_number(i < j ? i : j, i < j ? j : i, 5);
-  }
-};
-
 TYPED_TEST(Expm, TaylorOfTheGivenDegree) {
   using T = TypeParam;
   const Index n = 6;
@@ -312,7 +306,7 @@ TEST(ExpmParts, MayLiveOnDifferentRanksAndBeLeftOut) {
   const int last = comm.size() - 1;
   // A = -i H, H real symmetric: unitary, and half the products.
   DistributedMatrix<double> H(comm, Placement::on_rank(n, n, last));
-  fill(H, SymmetricEntries{});
+  fill(H, test::SymmetricEntries{5});
   DistributedMatrix<double> zero(comm, Placement::on_rank(n, n, 0));
   fill(zero, 0.0);
   const SplitMatrix<double> pure{DistributedMatrix<double>(comm, Placement::on_rank(n, n, 0)),

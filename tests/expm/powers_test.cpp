@@ -84,7 +84,7 @@ template <Scalar T> struct Involution {
 struct PositiveSymmetric {
   double size;
   KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
-    return size * (1.0 + 0.5 * test::random_number(i < j ? i : j, i < j ? j : i, 5));
+    return size * (1.0 + 0.5 * test::SymmetricEntries{5}(i, j));
   }
 };
 

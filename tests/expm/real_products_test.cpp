@@ -13,12 +13,6 @@ namespace {
 
 constexpr Index n = 203;  // No multiple of a tile, a panel or the number of ranks.
 
-struct SymmetricEntries {
-  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
-    return test::random_number(i < j ? i : j, i < j ? j : i, 7);
-  }
-};
-
 double error_of(const HostMatrix<double>& X, const HostMatrix<double>& Z) {
   double largest = 0.0;
   for (Index i = 0; i < n; ++i) {
@@ -49,7 +43,7 @@ struct Products {
         columns(comm, Placement::column_bands(n, n, comm.size())),
         chosen(choose_products(comm, rows, columns, options)) {
     WorkMatrix<double> left = rows.take();
-    fill(left.write(), SymmetricEntries{});
+    fill(left.write(), test::SymmetricEntries{7});
     X = std::move(left);
     WorkMatrix<double> right = columns.take();
     redistribute(*X, right.write());

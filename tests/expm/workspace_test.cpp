@@ -25,12 +25,6 @@ template <class Work> std::vector<std::string> allocations_of(int ranks, const W
   return labels;
 }
 
-struct MirroredEntries {
-  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
-    return test::random_number(i < j ? i : j, i < j ? j : i, 11);
-  }
-};
-
 struct Fixture {
   explicit Fixture(Index n)
       : comm(test::world()),
@@ -39,8 +33,8 @@ struct Fixture {
         A(comm, rows, "A"),
         columns_of_A(comm, columns, "columns_of_A"),
         E{DistributedMatrix<double>(comm, rows, "E_real"), DistributedMatrix<double>(comm, rows, "E_imaginary")} {
-    fill(A, MirroredEntries{});
-    fill(columns_of_A, MirroredEntries{});
+    fill(A, test::SymmetricEntries{11});
+    fill(columns_of_A, test::SymmetricEntries{11});
   }
   Communicator comm;
   Placement rows;

@@ -36,15 +36,14 @@ void read_keys_file(const path& file) {
   });
 }
 
-constexpr std::array of_commands = {
-    Reader{"deck", ".toml", read_deck_file},
-    Reader{"keys", ".keys", read_keys_file},
-};
-
 }  // namespace
 
 std::span<const Reader> command_readers() {
-  return of_commands;
+  static constexpr std::array readers = {
+      Reader{"deck", ".toml", read_deck_file},
+      Reader{"keys", ".keys", read_keys_file},
+  };
+  return readers;
 }
 
 }  // namespace heddle::test

@@ -122,25 +122,24 @@ void read_mesh(const path& file) {
   });
 }
 
-constexpr std::array of_library = {
-    Reader{"matrix_market", ".mtx", read_matrix_market_file},
-    Reader{"text_matrix", ".txt", read_text_matrix_file},
-    Reader{"text_list", ".dat", read_text_list_file},
-    Reader{"hdf5", ".h5", read_hdf5_file},
-    Reader{"npy", ".npy", read_npy_file},
-    Reader{"gmsh", ".msh", read_mesh},
-    Reader{"stl", ".stl", read_mesh},
-    Reader{"ply", ".ply", read_mesh},
-    Reader{"vtk_xml", ".vtu", read_mesh},
-    Reader{"vtk_polygons", ".vtp", read_mesh},
-    Reader{"vtk_image", ".vti", read_mesh},
-    Reader{"vtk_legacy", ".vtk", read_mesh},
-};
-
 }  // namespace
 
 std::span<const Reader> library_readers() {
-  return of_library;
+  static constexpr std::array readers = {
+      Reader{"matrix_market", ".mtx", read_matrix_market_file},
+      Reader{"text_matrix", ".txt", read_text_matrix_file},
+      Reader{"text_list", ".dat", read_text_list_file},
+      Reader{"hdf5", ".h5", read_hdf5_file},
+      Reader{"npy", ".npy", read_npy_file},
+      Reader{"gmsh", ".msh", read_mesh},
+      Reader{"stl", ".stl", read_mesh},
+      Reader{"ply", ".ply", read_mesh},
+      Reader{"vtk_xml", ".vtu", read_mesh},
+      Reader{"vtk_polygons", ".vtp", read_mesh},
+      Reader{"vtk_image", ".vti", read_mesh},
+      Reader{"vtk_legacy", ".vtk", read_mesh},
+  };
+  return readers;
 }
 
 }  // namespace heddle::test

@@ -1,4 +1,4 @@
-// What emulated products are compared with.
+// Exact products, with which tests compare emulated ones.
 #pragma once
 
 #include "support/matrices.hpp"

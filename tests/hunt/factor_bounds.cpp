@@ -57,6 +57,15 @@ Sizes sizes_times(const LongMatrix& M, const Sizes& x) {
   }
   return sums;
 }
+// |row i|_2 of every row.
+Sizes norms_of_rows(const LongMatrix& A) {
+  Sizes norms(static_cast<std::size_t>(A.rows), 0);
+  for (Index j = 0; j < A.columns; ++j) {
+    for (Index i = 0; i < A.rows; ++i) norms[static_cast<std::size_t>(i)] += std::norm(A.at(i, j));
+  }
+  for (long double& x : norms) x = std::sqrt(x);
+  return norms;
+}
 long double norm_of(const Sizes& x) {
   long double sum = 0;
   for (const long double value : x) sum += value * value;
@@ -79,7 +88,7 @@ long double off_by(const LongMatrix& A, const LongMatrix& X, const LongMatrix& B
 double share_of_triangle_bound(const Roundings& roundings, const LongMatrix& M, const LongMatrix& X,
                                const LongMatrix& B) {
   long double worst = 0;
-  const Sizes of_rows = M.row_norms();
+  const Sizes of_rows = norms_of_rows(M);
   for (Index j = 0; j < X.columns; ++j) {
     if (!finite_column(X, j)) continue;
     const Sizes x = sizes_of_column(X, j);
@@ -100,9 +109,9 @@ double share_of_triangle_bound(const Roundings& roundings, const LongMatrix& M, 
 double share_of_solution_bound(const Roundings& roundings, const LongMatrix& A, const LongMatrix& F,
                                const LongMatrix& G, const LongMatrix& X, const LongMatrix& B) {
   const Index n = A.rows;
-  const Sizes f_rows = F.row_norms();
-  const Sizes g_rows = G.row_norms();
-  const Sizes g_columns = G.column_norms();
+  const Sizes f_rows = norms_of_rows(F);
+  const Sizes g_rows = norms_of_rows(G);
+  const Sizes g_columns = norms_of_rows(applied(Operation::transpose, G));
   Sizes lost(static_cast<std::size_t>(n));
   for (Index k = 0; k < n; ++k) {
     lost[static_cast<std::size_t>(k)] = static_cast<long double>(n + 4) + 2 * std::abs(G.at(k, k));

@@ -85,7 +85,7 @@ template <Scalar T> void judge_lu(Verdict& verdict, const Case& one, const HostM
         verdict.within("pivots are the largest", std::abs(test::widen(LU(i, j))), largest_l);
       }
       const Index inner = std::min({i, j, steps - 1});
-      Long sum = -lengthened(A(i, j));
+      Long sum = -Long(test::widen(A(i, j)));
       long double sizes = 0;
       long double l_square = 0;
       long double u_square = 0;
@@ -180,7 +180,7 @@ void judge_cholesky(Verdict& verdict, const Case& one, const HostMatrix<T>& foun
     verdict.holds("roots are positive numbers", Kokkos::real(root) > 0 && Kokkos::imag(root) == 0,
                   told<T>(j, j, root, "a positive number"));
     for (Index i = j; i < n; ++i) {
-      Long sum = i == j ? Long(-given.at(i, j).real()) : -lengthened(test::narrow<T>(given.at(i, j)));
+      Long sum = i == j ? Long(-given.at(i, j).real()) : -Long(test::widen(test::narrow<T>(given.at(i, j))));
       long double sizes = 0;
       long double one_square = 0;
       long double other_square = 0;

@@ -33,18 +33,17 @@ void draw_forms(Random& random, Case& one) {
   one.add_knob("window", random.below(2));
 }
 
+// Within the interval of the envelope.
 Real80 envelope_at(const Pulse& pulse, Real80 s) {
   switch (pulse.envelope) {
     case Envelope::sine_squared:
-      return std::abs(s) < 0.5L ? std::cos(pi * s) * std::cos(pi * s) : 0;
+      return std::cos(pi * s) * std::cos(pi * s);
     case Envelope::gaussian:
-      return std::abs(s) < 5 ? std::exp2(-2 * s * s) : 0;
-    case Envelope::trapezoid: {
-      const Real80 inside = (0.5L - std::abs(s)) * pulse.duration;
-      return inside <= 0 ? 0 : pulse.ramp > 0 ? std::min(inside / pulse.ramp, 1.0L) : 1;
-    }
+      return std::exp2(-2 * s * s);
+    case Envelope::trapezoid:
+      return pulse.ramp > 0 ? std::min((0.5L - std::abs(s)) * pulse.duration / pulse.ramp, 1.0L) : 1;
     case Envelope::constant:
-      return std::abs(s) < 0.5L ? 1 : 0;
+      return 1;
   }
   return 0;
 }
@@ -65,8 +64,8 @@ void judge_pulse(const Case& one, Verdict& verdict) {
     // Into the pulse, and up to a quarter beyond its ends.
     const Real80 end = pulse.envelope == Envelope::gaussian ? 5 : 0.5L;
     const double time = pulse.centre + static_cast<double>(2.5L * end) * at.real() * pulse.duration;
-    // What t and t_c are known to is what s and the phase are off by; at the ends of an interval that decides.
     const Real80 s = (static_cast<Real80>(time) - pulse.centre) / pulse.duration;
+    // How far rounding t and t_c may move s. Closer to an end than that, either side is right.
     const Real80 doubt =
         4 * unit * (std::abs(static_cast<Real80>(time)) + std::abs(Real80(pulse.centre))) / pulse.duration;
     if (std::abs(std::abs(s) - end) <= doubt + 4 * unit) continue;
@@ -185,7 +184,7 @@ void judge_absorber(const Case& one, const Grid& grid, Verdict& verdict) {
     const Real80 from_left = static_cast<Real80>(grid.x(i)) - grid.xmin;
     const Real80 from_right = static_cast<Real80>(grid.xmax) - grid.x(i);
     const Real80 inside = absorber.width - std::min(from_left, from_right);
-    // Where the layer begins, rounding decides.
+    // As close to the beginning of the layer as rounding reaches, a point may be on either side.
     const double doubt = 8 * unit * (std::abs(grid.xmin) + std::abs(grid.xmax) + absorber.width);
     if (std::abs(inside) <= doubt) continue;
     const double value = found[static_cast<std::size_t>(i)];
@@ -217,10 +216,10 @@ void judge_absorber(const Case& one, const Grid& grid, Verdict& verdict) {
                      static_cast<double>(size) * (64 * unit + 8 * doubt_of_s), where);
     } else {
       const Real80 cosine = std::cos(pi * s / 2);
-      const Real80 expected =
-          std::pow(std::max(cosine, 0.0L), static_cast<Real80>(time_step) / (8 * static_cast<Real80>(absorber.time)));
       const double turn = doubt_of_s + 4 * unit;
       if (cosine <= 64 * turn) continue;
+      const Real80 expected =
+          std::pow(cosine, static_cast<Real80>(time_step) / (8 * static_cast<Real80>(absorber.time)));
       const double exponent = time_step / (8 * absorber.time);
       verdict.within(
           "factors of a mask", off(value, expected),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hunt/long_matrix.hpp"
+#include "hunt/operation.hpp"
 #include "hunt/wide.hpp"
 
 #include <optional>

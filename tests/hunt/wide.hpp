@@ -1,7 +1,7 @@
 // References of as many bits as a case needs, on MPFR: exponentials, eigenvalues and inverses of small matrices.
 #pragma once
 
-#include "hunt/case.hpp"
+#include "hunt/matrix_of.hpp"
 
 #include <mpfr.h>
 
@@ -110,26 +110,8 @@ inline Wide larger(const Wide& x, const Wide& y) {
   return x < y ? y : x;
 }
 
-/// rows x columns, by columns.
-struct WideMatrix {
-  Index rows, columns;
-  std::vector<WideComplex> values;
-
-  WideMatrix(Index m, Index n) : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
-  explicit WideMatrix(const Array& array) : WideMatrix(array.rows, array.columns) {
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = WideComplex(array.values[k]);
-  }
-  template <Scalar T>
-  explicit WideMatrix(const HostMatrix<T>& A)
-      : WideMatrix(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1))) {
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = 0; i < rows; ++i) at(i, j) = WideComplex(test::widen(A(i, j)));
-    }
-  }
-  [[nodiscard]] WideComplex& at(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
-  [[nodiscard]] const WideComplex& at(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
-  friend WideMatrix operator*(const WideMatrix& X, const WideMatrix& Y);
-};
+using WideMatrix = MatrixOf<WideComplex>;
+[[nodiscard]] WideMatrix operator*(const WideMatrix& X, const WideMatrix& Y);
 
 /// max_j sum_i |x_ij|, of X or of X - Y.
 [[nodiscard]] Wide norm1(const WideMatrix& X);

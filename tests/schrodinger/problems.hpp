@@ -1,6 +1,7 @@
 // Problems that several tests share, and how far two states are from each other.
 #pragma once
 
+#include "support/matrices.hpp"
 #include <heddle/schrodinger/initial_state.hpp>
 #include <heddle/schrodinger/simulation.hpp>
 
@@ -21,11 +22,6 @@ using schrodinger::PropagatorKind;
 using schrodinger::Simulation;
 using schrodinger::SimulationOptions;
 using schrodinger::State;
-
-inline const Communicator& world() {
-  static const auto* comm = new Communicator(MPI_COMM_WORLD);
-  return *comm;
-}
 
 inline Potential harmonic(double omega) {
   Potential potential;

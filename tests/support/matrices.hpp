@@ -36,6 +36,14 @@ template <Scalar T> struct RandomEntries {
   }
 };
 
+/// Of a real symmetric matrix.
+struct SymmetricEntries {
+  int seed;
+  KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
+    return random_number(i < j ? i : j, i < j ? j : i, seed);
+  }
+};
+
 template <Scalar T> DistributedMatrix<T> random_matrix(const Communicator& comm, const Placement& placement, int seed) {
   DistributedMatrix<T> matrix(comm, placement, "random");
   fill(matrix, RandomEntries<T>{seed});

@@ -223,8 +223,8 @@ class Automatic : public Propagator {
     return times;
   }
 
-  // Of the state with the largest error, per unit of time, by a step of dt/substeps from each of the times; infinity
-  // where there is none.
+  // The largest error of any state per unit of time, from one step of dt/substeps at each of the times. Infinity where
+  // a series would be too long.
   double error_rate(const Candidate& candidate, int substeps, const std::vector<double>& begins,
                     const std::vector<State>& before) {
     const double step = time_step_ / substeps;
