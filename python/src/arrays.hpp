@@ -1,6 +1,7 @@
 // Arrays of Python as Views: taken by DLPack or the buffer protocol where they lie, whatever their strides.
 #pragma once
 
+#include "core/shared_storage.hpp"
 #include "runtime.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/strided.hpp>
@@ -106,16 +107,18 @@ template <class T, int Rank> class Operand {
       layout.stride[axis] = extent <= 1 ? 1 : static_cast<std::size_t>(array.stride(index));
     }
     auto* const data = static_cast<T*>(const_cast<void*>(static_cast<const void*>(array.data())));
+    home_ = Strided<T, Kokkos::HostSpace>(data, layout);
     if (reachable(array.device_type(), array.device_id())) {
       view_ = View(data, layout);
     } else if constexpr (!views_on_host) {
-      home_ = Strided<T, Kokkos::HostSpace>(data, layout);
       fetch();
     }
   }
 
   [[nodiscard]] const View& operator*() const { return view_; }
   [[nodiscard]] const View* operator->() const { return &view_; }
+  /// Where the caller's elements lie, as addresses alone: two copies of one array are apart, and their homes are not.
+  [[nodiscard]] View home() const { return View(home_.data(), home_.layout()); }
 
   /// Once the kernels that write it have been given to space().
   void give_back() const {
@@ -145,6 +148,13 @@ template <class T, int Rank> class Operand {
   Strided<T, Kokkos::HostSpace> home_;
   Packed packed_;
 };
+
+/// Throws Error(argument) where an operation would write what it reads, of the caller's arrays.
+template <class In, class Out, int RankIn, int RankOut>
+void require_apart(const char* operation, const char* input_name, const Operand<In, RankIn>& input,
+                   const char* output_name, const Operand<Out, RankOut>& output) {
+  impl::require_apart(operation, input_name, input.home(), output_name, output.home());
+}
 
 /// Whether a matrix is column-major with some leading dimension, as BLAS takes it; every empty one is.
 template <class T> [[nodiscard]] bool is_column_major(const StridedMatrix<T>& A) {

@@ -55,6 +55,8 @@ void matmul(const Input& a, const Input& b, const Output& out, const std::string
       const Operand<const T, 2> A(a, "a");
       const Operand<const T, 2> B(b, "b");
       const Operand<T, 2> C(out, "out");
+      require_apart("exact.matmul", "a", A, "out", C);
+      require_apart("exact.matmul", "b", B, "out", C);
       exact::gemm(space(), Operation::none, Operation::none, T(1), *A, *B, T(0), *C, way);
       C.give_back();
     });
@@ -81,8 +83,11 @@ void sums_of_groups(const Input& x, const Input& groups, const Output& out, bool
     with_type_of<std::int32_t, std::int64_t>(groups.dtype(), [&]<class I>() {
       run([&] {
         const Operand<const T, 1> X(x, "x");
-        const Operand<const I, 1> G(groups, keyed ? "keys" : "offsets");
+        const char* const groups_name = keyed ? "keys" : "offsets";
+        const Operand<const I, 1> G(groups, groups_name);
         const Operand<T, 1> sums(out, "out");
+        require_apart(keyed ? "exact.keyed_sum" : "exact.segmented_sum", "x", X, "out", sums);
+        require_apart(keyed ? "exact.keyed_sum" : "exact.segmented_sum", groups_name, G, "out", sums);
         if (keyed) {
           by_kept_plan<T, I>(*X, *G, *sums);
         } else {

@@ -1,6 +1,5 @@
 // heddle._core.matmul: the product of two matrices on one rank.
 #include "arrays.hpp"
-#include "core/shared_storage.hpp"
 #include "module.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/gemm/emulation.hpp>
@@ -117,8 +116,8 @@ nb::object matmul(const Input& a, const Input& b, const Output& out, const std::
       require(A->extent(1) == B->extent(0) && C->extent(0) == A->extent(0) && C->extent(1) == B->extent(1),
               "matmul: a is ", A->extent(0), " x ", A->extent(1), ", b ", B->extent(0), " x ", B->extent(1),
               " and out ", C->extent(0), " x ", C->extent(1));
-      impl::require_apart("matmul", "a", *A, "out", *C);
-      impl::require_apart("matmul", "b", *B, "out", *C);
+      require_apart("matmul", "a", A, "out", C);
+      require_apart("matmul", "b", B, "out", C);
       const Product found = multiply<T>(watch, *A, *B, *C, asked, moduli);
       C.give_back();
       return found;

@@ -117,6 +117,10 @@ def test_wrong_arguments():
         heddle.exact.sum(np.ones(2), algorithm="kahan")
     with pytest.raises(TypeError, match="float16"):
         heddle.exact.sum(np.ones(2, "float16"))
+    square = np.eye(3)
+    for a, b, name in ((square, np.eye(3), "a"), (np.eye(3), square, "b")):
+        with pytest.raises(ValueError, match=f"exact.matmul: out shares storage with {name}"):
+            heddle.exact.matmul(a, b, out=square)
 
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")
@@ -264,3 +268,8 @@ def test_wrong_groups():
         heddle.exact.keyed_sum(np.ones(2), [0.0, 1.0])
     with pytest.raises(ValueError, match="offset"):
         heddle.exact.segmented_sum(np.ones(2), [0, 2, 1])
+    x = np.ones(3)
+    with pytest.raises(ValueError, match="exact.keyed_sum: out shares storage with x"):
+        heddle.exact.keyed_sum(x, [0, 1, 1], out=x)
+    with pytest.raises(ValueError, match="exact.segmented_sum: out shares storage with x"):
+        heddle.exact.segmented_sum(x, [0, 1, 3], out=x[:2])

@@ -269,8 +269,14 @@ def test_fork_before_the_first_use():
 
 
 def test_fork_after_the_first_use():
-    out = run_python(FORK.replace("BEFORE", "heddle.matmul(a, a)"))
-    assert out.startswith("child heddle was used before this process was forked") and out.endswith("parent 3.0\n")
+    done = run_python(FORK.replace("BEFORE", "heddle.matmul(a, a)"), check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("child heddle was used before this process was forked")
+    assert done.stdout.endswith("parent 3.0\n")
+    # On GPUs Python warns of the driver's threads, and Kokkos of the child's state, which nobody can finalize.
+    expected = ("DeprecationWarning", "failed to call kokkos::cuda::finalize()") if heddle._core.on_gpus else ()
+    said = [line for line in done.stderr.splitlines() if not any(text.lower() in line.lower() for text in expected)]
+    assert said == []
 
 
 def test_multiprocessing():
@@ -407,7 +413,7 @@ assert heddle.tdse(deck, psi=np.exp(-np.linspace(-5, 5, 201) ** 2)).steps == 2
 refused = 0
 for n in list(range(1, 60)) + [1 << 40]:
     for call in (lambda: heddle.tdse(deck, psi=np.full(201, np.nan + 0j)),
-                 lambda: heddle.tdse(deck, psi=np.ones(n + 40, complex)),
+                 lambda: heddle.tdse(deck, psi=np.ones(min(n, 60) + 40, complex)),
                  lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (1 << 31, n << 31)),
                  lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (-n, 3)),
                  lambda: heddle.DistributedMatrix.empty(heddle.Communicator(), (n, 3), placement="rank:7")):

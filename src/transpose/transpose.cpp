@@ -2,6 +2,7 @@
 #include "dist/elementwise.hpp"
 #include "transpose/instantiate.hpp"
 #include "transpose/moves.hpp"
+#include "transpose/overlap.hpp"
 #include "transpose/rectangle.hpp"
 #include "transpose/tiles.hpp"
 #include <heddle/transpose/transpose.hpp>
@@ -67,46 +68,6 @@ namespace compiled {
 namespace {
 
 using namespace impl;
-
-// Elements of one side, as an interval of memory and as a rectangle in columns of `leading` elements.
-struct Footprint {
-  std::uintptr_t begin;
-  std::uintptr_t end;
-};
-template <class T> Footprint footprint(const StridedBatch<T>& view) {
-  const auto last = [&](int r) { return (view.extent(r) - 1) * view.stride(r); };
-  const auto begin = reinterpret_cast<std::uintptr_t>(view.data());
-  return {begin, begin + (last(0) + last(1) + last(2) + 1) * sizeof(T)};
-}
-
-// Whether two views share an element. Blocks of one column- or row-major matrix are told apart; else views whose memory
-// interlocks count as overlapping.
-template <class T> bool overlap(const StridedBatch<const T>& A, const StridedBatch<T>& B) {
-  const Footprint a = footprint(A);
-  const Footprint b = footprint(B);
-  if (a.end <= b.begin || b.end <= a.begin) {
-    return false;
-  }
-  for (int unit = 0; unit < 2; ++unit) {
-    const int other = 1 - unit;
-    const auto leading = static_cast<Index>(A.stride(other));
-    if (A.extent(2) > 1 || A.stride(unit) != 1 || B.stride(unit) != 1 || B.stride(other) != A.stride(other) ||
-        leading < static_cast<Index>(std::max(A.extent(unit), B.extent(unit)))) {
-      continue;
-    }
-    // B begins `down` elements along a column and `across` columns after A, 0 <= down < leading.
-    const Index distance = B.data() - A.data();
-    const Index down = (distance % leading + leading) % leading;
-    const Index across = (distance - down) / leading;
-    const auto meets = [&](Index row, Index column) {
-      return row < static_cast<Index>(A.extent(unit)) && row + static_cast<Index>(B.extent(unit)) > 0 &&
-             column < static_cast<Index>(A.extent(other)) && column + static_cast<Index>(B.extent(other)) > 0;
-    };
-    // The same element of memory is also `leading` further up in the next column.
-    return meets(down, across) || meets(down - leading, across + 1);
-  }
-  return true;
-}
 
 template <class T> Moves<T> moves_of(const StridedBatch<const T>& A, Operation op, const StridedBatch<T>& B) {
   const bool crossed = op != Operation::none;
@@ -180,7 +141,7 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
   if (A.size() == 0) {
     return;
   }
-  require(!overlap(A, B), "transpose: A and B overlap; transpose_in_place() takes a square matrix");
+  require_no_overlap<T>(A, B);
   const Moves<T> moves = moves_of(A, op, B);
   const Map<T> map(alpha, op);
   const bool is_small = moves.rows * moves.columns * moves.batch <= small;
