@@ -1,7 +1,6 @@
 // heddle._core.transpose: a matrix, or a stack of them, laid out anew.
 #include "arrays.hpp"
 #include "module.hpp"
-#include "transpose/overlap.hpp"
 #include <heddle/transpose/transpose.hpp>
 
 #include <cstdint>
@@ -16,13 +15,13 @@ void transpose_array(const Input& a, const Output& out, const std::string& opera
       if (a.ndim() == 3) {
         const Operand<const T, 3> A(a, "a");
         const Operand<T, 3> B(out, "out");
-        impl::require_no_overlap<T>(A.home(), B.home());
+        require_apart("transpose", "a", A, "out", B);
         transpose(space(), T(1), as_batch(*A), op, as_batch(*B));
         B.give_back();
       } else {
         const Operand<const T, 2> A(a, "a");
         const Operand<T, 2> B(out, "out");
-        impl::require_no_overlap<T>(heddle::compiled::as_batch(A.home()), heddle::compiled::as_batch(B.home()));
+        require_apart("transpose", "a", A, "out", B);
         transpose(space(), T(1), *A, op, *B);
         B.give_back();
       }

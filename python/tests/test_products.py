@@ -159,8 +159,11 @@ def test_transpose(rng, shape, name, layout):
 
 def test_transpose_refuses(rng):
     a = rng.normal(size=(4, 4))
-    with pytest.raises(ValueError, match="overlap"):
+    with pytest.raises(ValueError, match="transpose: out shares storage with a"):
         heddle.transpose(a, a)
+    stack = rng.normal(size=(3, 4, 4))
+    with pytest.raises(ValueError, match="transpose: out shares storage with a"):
+        heddle.transpose(stack[:2], stack[1:])
     with pytest.raises(ValueError, match="a matrix"):
         heddle.transpose(a[0])
     with pytest.raises(TypeError):

@@ -46,13 +46,14 @@ template <class Body> bool any_difference(Steps one, Steps other, Index least, I
 
 }  // namespace
 
-Storage::Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> steps)
+Storage::Storage(const void* data, Index bytes, Three extent, Three steps)
     : first(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data))) {
-  if (extent[0] == 0 || extent[1] == 0) return;
+  if (std::ranges::count(extent, 0) > 0) return;
   width = bytes;
-  const std::size_t inner = steps[0] <= steps[1] ? 0 : 1;
+  std::array<std::size_t, 3> order{0, 1, 2};
+  std::ranges::stable_sort(order, {}, [&](std::size_t d) { return steps[d]; });
   std::size_t used = 0;
-  for (const std::size_t d : {inner, 1 - inner}) {
+  for (const std::size_t d : order) {
     // The stride of one element, or of none at all, says nothing.
     if (extent[d] == 1 || steps[d] == 0) continue;
     if (used == 0 && steps[d] * bytes <= width) {
@@ -73,15 +74,16 @@ bool share(const Storage& one, const Storage& other) {
     for (std::size_t d = 0; d < dimensions; ++d) bytes += (of.count[d] - 1) * of.stride[d];
     return bytes;
   };
-  const auto steps = [](const Storage& of, std::size_t d) { return Steps{of.count[d], of.stride[d]}; };
-  const Index apart = other.first - one.first;
-  if (apart >= length(one, 2) || -apart >= length(other, 2)) return false;
-  const auto meet = [&](Index distance) {
-    return any_difference(steps(one, 0), steps(other, 0), distance - one.width + 1, distance + other.width - 1,
-                          [](Index) { return true; });
+  const auto meet = [&](const auto& again, std::size_t dimensions, Index apart) -> bool {
+    const Index a = length(one, dimensions);
+    const Index b = length(other, dimensions);
+    if (apart >= a || -apart >= b) return false;
+    if (dimensions == 0) return true;
+    const std::size_t d = dimensions - 1;
+    return any_difference({one.count[d], one.stride[d]}, {other.count[d], other.stride[d]}, apart - length(one, d) + 1,
+                          apart + length(other, d) - 1, [&](Index step) { return again(again, d, apart - step); });
   };
-  return any_difference(steps(one, 1), steps(other, 1), apart - length(one, 1) + 1, apart + length(other, 1) - 1,
-                        [&](Index step) { return meet(apart - step); });
+  return meet(meet, 3, other.first - one.first);
 }
 
 }  // namespace heddle::impl

@@ -1,4 +1,4 @@
-// Whether two vectors or matrices in memory have a byte in common.
+// Whether two vectors, matrices or batches in memory have a byte in common.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -10,18 +10,18 @@
 
 namespace heddle::impl {
 
-/// The bytes of a view: [first + i stride[0] + j stride[1], + width) for 0 <= i < count[0], 0 <= j < count[1]. What
-/// lies without gaps is in the width; stride[0] <= stride[1]; width 0 is nothing.
+/// The bytes of a view: [first + i stride[0] + j stride[1] + k stride[2], + width) for 0 <= i < count[0], 0 <= j <
+/// count[1], 0 <= k < count[2]. What lies without gaps is in the width; strides ascend; width 0 is nothing.
 struct Storage {
+  using Three = std::array<Index, 3>;
   std::int64_t first = 0;
   Index width = 0;
-  std::array<Index, 2> count{1, 1};
-  std::array<Index, 2> stride{1, 1};
+  Three count{1, 1, 1};
+  Three stride{1, 1, 1};
 
   Storage() = default;
-  /// `extent` elements of `bytes` each, `steps` elements from one to the next, in each of two
-  /// dimensions.
-  Storage(const void* data, Index bytes, std::array<Index, 2> extent, std::array<Index, 2> steps);
+  /// `extent` elements of `bytes` each, `steps` elements from one to the next, in each of three dimensions.
+  Storage(const void* data, Index bytes, Three extent, Three steps);
 };
 
 /// Exact: columns or rows of one array that take turns are apart, however their strides interleave. Where the ranges
@@ -29,14 +29,14 @@ struct Storage {
 /// product.
 [[nodiscard]] bool share(const Storage& one, const Storage& other);
 
-/// Of a view of rank 1 or 2, strided or not.
+/// Of a view of rank 1 to 3, strided or not.
 template <class View> [[nodiscard]] Storage storage_of(const View& view) {
-  static_assert(View::rank() == 1 || View::rank() == 2);
-  std::array<Index, 2> extent{static_cast<Index>(view.extent(0)), 1};
-  std::array<Index, 2> stride{static_cast<Index>(view.stride(0)), 1};
-  if constexpr (View::rank() == 2) {
-    extent[1] = static_cast<Index>(view.extent(1));
-    stride[1] = static_cast<Index>(view.stride(1));
+  static_assert(View::rank() >= 1 && View::rank() <= 3);
+  Storage::Three extent{1, 1, 1};
+  Storage::Three stride{1, 1, 1};
+  for (std::size_t d = 0; d < View::rank(); ++d) {
+    extent[d] = static_cast<Index>(view.extent(d));
+    stride[d] = static_cast<Index>(view.stride(d));
   }
   return {view.data(), static_cast<Index>(sizeof(typename View::value_type)), extent, stride};
 }

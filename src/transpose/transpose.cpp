@@ -1,8 +1,8 @@
 #include "core/names.hpp"
+#include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"
 #include "transpose/instantiate.hpp"
 #include "transpose/moves.hpp"
-#include "transpose/overlap.hpp"
 #include "transpose/rectangle.hpp"
 #include "transpose/tiles.hpp"
 #include <heddle/transpose/transpose.hpp>
@@ -141,7 +141,7 @@ void transpose(const ExecutionSpace& space, T alpha, const StridedBatch<const T>
   if (A.size() == 0) {
     return;
   }
-  require_no_overlap<T>(A, B);
+  require_apart("transpose", "A", A, "B", B);
   const Moves<T> moves = moves_of(A, op, B);
   const Map<T> map(alpha, op);
   const bool is_small = moves.rows * moves.columns * moves.batch <= small;

@@ -12,8 +12,8 @@ namespace {
 struct Shape {
   Index first;
   Index bytes;
-  std::array<Index, 2> extent;
-  std::array<Index, 2> stride;
+  Storage::Three extent;
+  Storage::Three stride;
 };
 
 Storage storage(const Shape& shape, const char* memory) {
@@ -24,12 +24,11 @@ Storage storage(const Shape& shape, const char* memory) {
 bool share_plainly(const Shape& one, const Shape& other) {
   std::vector<bool> taken(4096, false);
   const auto for_each = [](const Shape& shape, const auto& body) {
-    for (Index j = 0; j < shape.extent[1]; ++j) {
-      for (Index i = 0; i < shape.extent[0]; ++i) {
-        for (Index b = 0; b < shape.bytes; ++b) {
-          body(static_cast<std::size_t>(shape.first + (i * shape.stride[0] + j * shape.stride[1]) * shape.bytes + b));
-        }
-      }
+    const auto& [rows, columns, layers] = shape.extent;
+    for (Index e = 0; e < rows * columns * layers; ++e) {
+      const Index element =
+          e % rows * shape.stride[0] + e / rows % columns * shape.stride[1] + e / (rows * columns) * shape.stride[2];
+      for (Index b = 0; b < shape.bytes; ++b) body(static_cast<std::size_t>(shape.first + element * shape.bytes + b));
     }
   };
   for_each(one, [&](std::size_t at) { taken[at] = true; });
@@ -45,7 +44,10 @@ TEST(SharedStorage, IsFoundExactly) {
   int between = 0;
   for (int trial = 0; trial < 60000; ++trial) {
     const auto any = [&](Index most) { return static_cast<Index>(bits() % static_cast<std::uint64_t>(most + 1)); };
-    const auto shape = [&] { return Shape{any(60), Index{1} << any(3), {any(6), any(6)}, {any(9), any(20)}}; };
+    const auto shape = [&] {
+      const Index layers = trial % 3 == 0 ? 1 : 1 + any(3);
+      return Shape{any(60), Index{1} << any(3), {any(6), any(6), layers}, {any(9), any(20), any(40)}};
+    };
     Shape one = shape();
     Shape other = shape();
     // Often parts of one array.
@@ -54,6 +56,7 @@ TEST(SharedStorage, IsFoundExactly) {
       other.bytes = one.bytes;
     }
     if (trial % 6 == 1) std::swap(other.stride[0], other.stride[1]);
+    if (trial % 6 == 4) std::swap(other.stride[1], other.stride[2]);
     const bool expected = share_plainly(one, other);
     ASSERT_EQ(share(storage(one, memory.data()), storage(other, memory.data())), expected) << trial;
     ASSERT_EQ(share(storage(other, memory.data()), storage(one, memory.data())), expected) << trial;
@@ -84,6 +87,12 @@ TEST(SharedStorage, OfViews) {
   EXPECT_TRUE(share_storage(turns(0), turns(2)));
   EXPECT_TRUE(share_storage(Kokkos::subview(whole, 3, Kokkos::ALL), Kokkos::subview(whole, Kokkos::ALL, 2)));
   EXPECT_FALSE(share_storage(Kokkos::subview(whole, 3, Kokkos::ALL), Kokkos::subview(whole, 4, Kokkos::ALL)));
+  // Rows of all matrices of a batch, and layers.
+  const Kokkos::View<double***, Kokkos::LayoutRight, Kokkos::HostSpace> batch("heddle::test::batch", 3, 4, 5);
+  const auto row = [&](std::size_t i) { return Kokkos::subview(batch, Kokkos::ALL, Pair(i, i + 1), Kokkos::ALL); };
+  EXPECT_FALSE(share_storage(row(0), row(1)));
+  EXPECT_TRUE(share_storage(row(1), row(1)));
+  EXPECT_TRUE(share_storage(row(1), Kokkos::subview(batch, 2, Kokkos::ALL, Kokkos::ALL)));
 }
 
 }  // namespace

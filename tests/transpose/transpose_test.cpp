@@ -333,6 +333,12 @@ TEST(TransposeArguments, OverlapIsRefusedAndNeighboursAreNot) {
   EXPECT_FALSE(refused(part(0, 8), part(8, 0)));
   EXPECT_FALSE(refused(part(12, 0), part(0, 1)));
   EXPECT_FALSE(refused(part(0, 0), part(0, 8)));
+  const auto every_second = [&](std::size_t first) {
+    return StridedMatrix<double>(whole.data() + whole.stride(1) * first,
+                                 Kokkos::LayoutStride(8, whole.stride(0), 8, 2 * whole.stride(1)));
+  };
+  EXPECT_FALSE(refused(every_second(0), every_second(1)));
+  EXPECT_TRUE(refused(every_second(0), every_second(2)));
   space.fence("heddle::test");
 }
 

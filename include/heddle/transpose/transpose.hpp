@@ -79,8 +79,8 @@ void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View
 /// with a third extent, each matrix along it is transposed.
 ///
 /// The conjugate transpose of integers and reals is the transpose. alpha = 1 is exact, as no operation is done then.
-/// Throws Error(argument) for shapes that don't fit, options that the device can't run, and where B overlaps A. Ordered
-/// on `space`; does not block. Bits: reproducible. Cost: each element is read once and written once.
+/// Throws Error(argument) for shapes that don't fit, options that the device can't run, and where B shares an element
+/// with A. Ordered on `space`; does not block. Bits: reproducible. Cost: each element is read once and written once.
 template <class ViewA, class ViewB>
   requires Transposable<typename ViewB::value_type> && std::same_as < std::remove_const_t<typename ViewA::value_type>,
 typename ViewB::value_type > void transpose(const ExecutionSpace& space,

@@ -51,7 +51,10 @@ def draw_panel(axes, title, curves, along, unit, x_scale="log", y_scale="linear"
         (axes.axvline if single else axes.axhline)(level, color="#999999", linewidth=0.8, zorder=0.5)
     if single:
         draw_bars(axes, curves, unit, y_scale, named, **y_more)
-        axes.set_title(f"{title}, {along.split('  ')[0]} = {size_of(places[0])}")
+        name = along.split("  ")[0]
+        counted = name.removeprefix("millions of ")
+        axes.set_title(f"{title}, {name} = {size_of(places[0])}" if counted == name else
+                       f"{title}, {places[0]:.3g} million {counted}")
         return
     lines = [axes.plot(curve.x, curve.y, label=curve.name if curve.named else "_", **curve.style)[0]
              for curve in curves]
