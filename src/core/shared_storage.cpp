@@ -75,6 +75,7 @@ bool share(const Storage& one, const Storage& other) {
     return bytes;
   };
   const auto meet = [&](const auto& again, std::size_t dimensions, Index apart) -> bool {
+    while (dimensions > 0 && one.count[dimensions - 1] == 1 && other.count[dimensions - 1] == 1) --dimensions;
     const Index a = length(one, dimensions);
     const Index b = length(other, dimensions);
     if (apart >= a || -apart >= b) return false;

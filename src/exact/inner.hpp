@@ -102,11 +102,20 @@ template <Scalar T> struct ExactSum {
       part[p].add_product(static_cast<double>(a), static_cast<double>(b));
     });
   }
-  [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T value() const {
+  [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T value() const& {
     if constexpr (is_complex<T>) {
       return T(part[0].template value<Real<T>>(), part[1].template value<Real<T>>());
     } else {
       return part[0].template value<T>();
+    }
+  }
+  /// The same of a sum that nobody needs any more.
+  [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T value() && {
+    if constexpr (is_complex<T>) {
+      return T(static_cast<Accumulator<double>&&>(part[0]).template value<Real<T>>(),
+               static_cast<Accumulator<double>&&>(part[1]).template value<Real<T>>());
+    } else {
+      return static_cast<Accumulator<double>&&>(part[0]).template value<T>();
     }
   }
 };
@@ -151,15 +160,20 @@ template <Scalar T> struct Update {
     return beta == T(0) ? scaled : scaled + beta * y;
   }
   [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y) const {
+    WideSum wide;
+    return exactly(sum, y, wide);
+  }
+  /// The same with room for a WideSum, whatever it holds.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y, WideSum& wide) const {
     if (alpha == T(1)) {
       if (beta != T(0)) {
         sum.add_product(beta, y);
       }
-      return sum.value();
+      return static_cast<ExactSum<T>&&>(sum).value();
     }
     Real<T> rounded[parts_of_scalar<T>];
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
-      WideSum wide;
+      wide.clear();
       for_each_factor(alpha, [&](int to, int from, Real<T> factor) {
         if (to == p) {
           wide.add_scaled(sum.part[from], static_cast<double>(factor));

@@ -16,6 +16,13 @@ namespace heddle::exact::bits {
 /// smallest double. Some ten terms at most. Infinities and NaNs as IEEE 754 has them.
 class WideSum {
  public:
+  KOKKOS_INLINE_FUNCTION void clear() {
+    HEDDLE_ROLLED
+    for (std::int64_t& digit : digits_) {
+      digit = 0;
+    }
+    special_ = 0;
+  }
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_scaled(const Accumulator<double>& sum, double factor) {
     const Parts by = parts_of(factor);
     if (by.special || sum.is_special()) {

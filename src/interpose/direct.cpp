@@ -3,9 +3,11 @@
 #include "exact/operand.hpp"
 #include "gemm/emulation/probe.hpp"
 #include "interpose/nearest.hpp"
+#include "interpose/off_stack.hpp"
 #include "interpose/placed_product.hpp"
 #include "interpose/product.hpp"
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -55,7 +57,7 @@ template <Scalar T> class Probe {
   Probe(const Product<T>& product, ProductWorkspace<T>& work)
       : m_(product.m), n_(product.n), inner_(product.k), width_(leading_width(product.k)), work_(work) {}
 
-  Spread spread() {
+  [[gnu::noinline]] Spread spread() {
     work_.sums.resize(plane());
     Probed seen = probed(1);
     Spread spread{std::sqrt(seen.square), seen.undecided};
@@ -235,7 +237,7 @@ void put(const Product<T>& product, ProductWorkspace<T>& work, double square_of_
 }
 
 // Takes the factors, and asks how many moduli they want: 0 where no number is enough.
-template <Scalar T> int look_at(const Product<T>& product, ProductWorkspace<T>& work) {
+template <Scalar T> [[gnu::noinline]] int look_at(const Product<T>& product, ProductWorkspace<T>& work) {
   work.left.take(product.op_a, product.A, product.leading_a, true, product.m, product.k, work.threads);
   work.right.take(product.op_b, product.B, product.leading_b, false, product.n, product.k, work.threads);
   work.left.measure(leading_width(product.k));
@@ -252,7 +254,8 @@ template <Scalar T> int look_at(const Product<T>& product, ProductWorkspace<T>& 
 
 // Whether the factors that were looked at were emulated, by integers of 64 bits at most or of any number; otherwise
 // nothing is done.
-template <Scalar T> bool emulate(const Product<T>& product, ProductWorkspace<T>& work, int moduli, bool any) {
+template <Scalar T>
+[[gnu::noinline]] bool emulate(const Product<T>& product, ProductWorkspace<T>& work, int moduli, bool any) {
   if (moduli == 0) return false;
   const ResidueSystem& system = residue_system(field_of<T>, moduli);
   const double square_of_reach = square_of_reach_for(system, product.k);
@@ -270,7 +273,8 @@ template <Scalar T> bool emulate(const Product<T>& product, ProductWorkspace<T>&
 }
 
 // In doubles, or else by integers as emulate() has it; one look serves both.
-template <Scalar T> bool multiply_by_either(const Product<T>& product, ProductWorkspace<T>& work, bool any) {
+template <Scalar T>
+[[gnu::noinline]] bool multiply_by_either(const Product<T>& product, ProductWorkspace<T>& work, bool any) {
   std::optional<int> moduli;
   const auto look = [&] {
     moduli = look_at(product, work);
@@ -281,7 +285,8 @@ template <Scalar T> bool multiply_by_either(const Product<T>& product, ProductWo
 }
 
 // exact::gemm() on the calling threads.
-template <Scalar T> void multiply_exactly(const Product<T>& product, const ProductWorkspace<T>& work) {
+template <Scalar T>
+[[gnu::noinline]] void multiply_exactly(const Product<T>& product, const ProductWorkspace<T>& work) {
   namespace sums = exact::impl;
   const Index inner = product.k;
   // op(A) as it was gathered, by rows.
@@ -298,8 +303,8 @@ template <Scalar T> void multiply_exactly(const Product<T>& product, const Produ
         T& c = product.C[i + j * product.leading_c];
         T result;
         if (!update.rounds_to(all.compensated(i, 0, inner), inner, c, result)) {
-          sums::ExactSum<T> sum = all.exact(i, 0, inner);
-          result = update.exactly(sum, c);
+          const OffStack<sums::ExactSum<T>> sum(std::in_place, all.exact(i, 0, inner));
+          result = update.exactly(*sum, c, *OffStack<exact::bits::WideSum>());
         }
         c = result;
       }
@@ -307,12 +312,17 @@ template <Scalar T> void multiply_exactly(const Product<T>& product, const Produ
   });
 }
 
+template <Scalar T> std::unique_ptr<ProductWorkspace<T>> workspace_of(int threads) {
+  auto work = std::make_unique<ProductWorkspace<T>>();
+  work->threads = threads;
+  return work;
+}
+
 }  // namespace
 
 template <Scalar T> int moduli_by_planes(const Product<T>& product, int threads) {
-  ProductWorkspace<T> work;
-  work.threads = threads;
-  return look_at(product, work);
+  const auto work = workspace_of<T>(threads);
+  return look_at(product, *work);
 }
 
 template <Scalar T> bool multiply_directly(const Product<T>& product) {
@@ -323,9 +333,8 @@ template <Scalar T> bool multiply_directly(const Product<T>& product) {
 }
 
 template <Scalar T> void multiply_on_host(const Product<T>& product, int threads) {
-  ProductWorkspace<T> work;
-  work.threads = threads;
-  if (!multiply_by_either(product, work, true)) multiply_exactly(product, work);
+  const auto work = workspace_of<T>(threads);
+  if (!multiply_by_either(product, *work, true)) multiply_exactly(product, *work);
 }
 
 #define HEDDLE_INSTANTIATE(T)                               \

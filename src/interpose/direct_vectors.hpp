@@ -16,7 +16,8 @@ template <Scalar T> constexpr int parts = is_complex<T> ? 2 : 1;
 // Rows of op(A) or columns of op(B), one after the other.
 template <Scalar T> class DirectVectors {
  public:
-  void take(Operation op, const T* data, Index leading, bool left, Index count, Index inner, int threads) {
+  [[gnu::noinline]] void take(Operation op, const T* data, Index leading, bool left, Index count, Index inner,
+                              int threads) {
     threads_ = threads;
     count_ = count;
     inner_ = inner;
@@ -35,7 +36,7 @@ template <Scalar T> class DirectVectors {
   [[nodiscard]] const T* vector(Index v) const { return elements.data() + v * inner_; }
 
   // Statistics and leading bits, as QuantisedVectors::measure() and take_leading() find them.
-  void measure(int width) {
+  [[gnu::noinline]] void measure(int width) {
     const auto all = static_cast<std::size_t>(count_);
     squares.resize(all);
     exponents.resize(all);

@@ -4,6 +4,7 @@
 
 #include "exact/inner.hpp"
 #include "interpose/arithmetic.hpp"
+#include "interpose/off_stack.hpp"
 #include "interpose/scaling.hpp"
 
 #include <bit>
@@ -84,7 +85,7 @@ template <Scalar T> bool may_be_rounded_first(const T& alpha, const T& sum) {
 template <Scalar T, class A, class X>
 [[gnu::noinline]] void finish_exactly(const T& alpha, Index n, const A& a, const X& x, const T& beta, T& y) {
   Quiet quiet;
-  exact::impl::ExactSum<T> sum;
+  const OffStack<exact::impl::ExactSum<T>> sum(std::in_place);
   Operands operands;
   operands.add(alpha);
   int last = 1 << 20;
@@ -95,11 +96,11 @@ template <Scalar T, class A, class X>
   for (Index k = 0; k < n; ++k) {
     const T one = a(k);
     const T other = x(k);
-    sum.add_product(one, other);
+    sum->add_product(one, other);
     more(one, other);
   }
   if (beta != T{0}) operands.add(beta).add(y);
-  y = exact::impl::Update<T>{alpha, beta}.exactly(sum, y);
+  y = exact::impl::Update<T>{alpha, beta}.exactly(*sum, y, *OffStack<exact::bits::WideSum>());
   quiet.raise(exceptions_of(y, operands));
   if (is_finite(y) && is_tiny(y) && last + last_bit(alpha) < least_bit<T>) quiet.raise(FE_UNDERFLOW | FE_INEXACT);
 }

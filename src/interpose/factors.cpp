@@ -24,7 +24,7 @@ template <Scalar T> void swap_rows(T* A, Index leading, Index columns, Index one
 }
 // The swaps of rows first + i and pivots[i] in some columns, column by column.
 template <Scalar T, class Pivots>
-void move_rows(T* A, Index leading, Index columns, Index first, Index count, const Pivots& pivot) {
+[[gnu::noinline]] void move_rows(T* A, Index leading, Index columns, Index first, Index count, const Pivots& pivot) {
   constexpr Index worth = 50000;
   const Index threads = std::min<Index>(usual_threads(), columns * count / worth + 1);
   in_parts(columns, static_cast<int>(threads), [&](Index begin, Index end) {
@@ -46,7 +46,13 @@ template <Scalar T> T reduced(const T* A, Index leading, Index i, Index j, Index
 template <RealScalar T> class Panel {
  public:
   Panel(Index rows, Index columns, T* A, Index leading)
-      : rows_(rows), columns_(columns), A_(A), leading_(leading), lower_(rows, columns), upper_(columns, columns) {
+      : rows_(rows),
+        columns_(columns),
+        A_(A),
+        leading_(leading),
+        factors_(block),
+        lower_(rows, columns),
+        upper_(columns, columns) {
     for (Index j = 0; j < columns; ++j) {
       for (Index i = 0; i < rows; ++i) lower_.at(i, j) = static_cast<double>(A[i + j * leading]);
     }
@@ -78,8 +84,8 @@ template <RealScalar T> class Panel {
   static constexpr Index lanes = LaneColumns::lanes;
 
   // What is left of column j from row j on, where the largest is.
-  Index reduce_column(Index j) {
-    double factors[block];
+  [[gnu::noinline]] Index reduce_column(Index j) {
+    double* const factors = factors_.data();
     double largest_factor = 0.0;
     for (Index k = 0; k < j; ++k) {
       factors[k] = upper_.at(j, k);
@@ -100,8 +106,8 @@ template <RealScalar T> class Panel {
     return largest;
   }
   // Row j of U, where the panel has it too; row j of `upper_` are columns.
-  void reduce_row(Index j) {
-    double factors[block];
+  [[gnu::noinline]] void reduce_row(Index j) {
+    double* const factors = factors_.data();
     for (Index k = 0; k < j; ++k) factors[k] = lower_.at(j, k);
     const double largest_factor = lower_.largest(j);
     for (Index b = (j + 1) / lanes; b < LaneColumns::blocks_of(columns_); ++b) {
@@ -123,12 +129,14 @@ template <RealScalar T> class Panel {
   Index columns_;
   T* A_;
   Index leading_;
+  std::vector<double> factors_;  // Of a row or column.
   LaneColumns lower_;
   LaneColumns upper_;  // Columns of U as rows.
 };
 
 // L and U of a panel; pivots count from 0 within it. Returns the first zero pivot's number, or 0.
-template <Scalar T> Index factor_panel(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
+template <Scalar T>
+[[gnu::noinline]] Index factor_panel(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
   if constexpr (!is_complex<T>) {
     return Panel<T>(rows, columns, A, leading).factor(pivots);
   }
@@ -154,26 +162,41 @@ template <Scalar T> Index factor_panel(Index rows, Index columns, T* A, Index le
   return zero;
 }
 
-// The same of any number of columns, at most as many as rows: half of them after the other.
-template <Scalar T> Index factor_columns(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
-  if (columns <= block) return factor_panel(rows, columns, A, leading, pivots);
-  const Index half = (columns / block + 1) / 2 * block;
-  const Index rest = columns - half;
+// What `half` columns that are factored give the `rest` on their right.
+template <Scalar T>
+[[gnu::noinline]] void update_right(Index rows, Index half, Index rest, T* A, Index leading,
+                                    const std::vector<Index>& pivots) {
   T* const right = A + half * leading;
-  const Index zero = factor_columns(rows, half, A, leading, pivots);
   move_rows(right, leading, rest, 0, half, [&](Index i) { return pivots[static_cast<std::size_t>(i)]; });
   trsm<T>('L', 'L', 'N', 'U', half, rest, T{1}, A, leading, right, leading);
   multiply<T>({Operation::none, Operation::none, rows - half, rest, half, T{-1}, A + half, leading, right, leading,
                T{1}, right + half, leading});
-  std::vector<Index> of_rest;
-  const Index later = factor_columns(rows - half, rest, right + half, leading, of_rest);
+}
+// What the factors of the `rest` change in the `half` on their left.
+template <Scalar T>
+[[gnu::noinline]] void update_left(Index half, Index rest, T* A, Index leading, const std::vector<Index>& of_rest,
+                                   std::vector<Index>& pivots) {
   move_rows(A, leading, half, half, rest, [&](Index i) { return half + of_rest[static_cast<std::size_t>(i)]; });
   for (const Index other : of_rest) pivots.push_back(half + other);
+}
+
+// The same of any number of columns, at most as many as rows: half of them after the other. The frame is small: there
+// is one for each halving.
+template <Scalar T>
+[[gnu::noinline]] Index factor_columns(Index rows, Index columns, T* A, Index leading, std::vector<Index>& pivots) {
+  if (columns <= block) return factor_panel(rows, columns, A, leading, pivots);
+  const Index half = (columns / block + 1) / 2 * block;
+  const Index rest = columns - half;
+  const Index zero = factor_columns(rows, half, A, leading, pivots);
+  update_right(rows, half, rest, A, leading, pivots);
+  std::vector<Index> of_rest;
+  const Index later = factor_columns(rows - half, rest, A + half + half * leading, leading, of_rest);
+  update_left(half, rest, A, leading, of_rest, pivots);
   return zero == 0 && later != 0 ? half + later : zero;
 }
 
 // L of a small block of a positive definite matrix; of its upper triangle U = L^H.
-template <Scalar T> Index factor_block(bool lower, Index n, T* A, Index leading) {
+template <Scalar T> [[gnu::noinline]] Index factor_block(bool lower, Index n, T* A, Index leading) {
   using R = Real<T>;
   const auto get = [&](Index i, Index k) { return lower ? A[i + k * leading] : conjugate(A[k + i * leading]); };
   for (Index j = 0; j < n; ++j) {

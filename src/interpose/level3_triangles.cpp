@@ -71,8 +71,8 @@ bool unfold(char triangle, char diagonal, Index order, const T* A, Index leading
 
 // X(i, j) of the system op(A) X = B within a block of `order` rows, X by strides: columns begin ... end.
 template <Scalar T>
-void substitute_one_by_one(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
-                           Index columns) {
+[[gnu::noinline]] void substitute_one_by_one(bool forward, bool unit, const Element<T>& A, Index order, T* X,
+                                             Index along, Index across, Index columns) {
   for (Index j = 0; j < columns; ++j) {
     T* const x = X + j * across;
     for (Index step = 0; step < order; ++step) {
@@ -91,19 +91,23 @@ void substitute_one_by_one(bool forward, bool unit, const Element<T>& A, Index o
 }
 // The same of real numbers, LaneSums::lanes columns side by side.
 template <RealScalar T>
-void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along, Index across,
-                        Index columns) {
+[[gnu::noinline]] void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index order, T* X, Index along,
+                                          Index across, Index columns) {
   constexpr Index lanes = LaneSums::lanes;
   // Unknowns in the order in which they are found, and rows of A in that order.
   struct Work {
     double rows[solved_at_once][solved_at_once];
     double largest_factor[solved_at_once];
     double x[solved_at_once][lanes];
+    double start[lanes];
+    double largest[lanes];
   };
   const OffStack<Work> work;
   auto& rows = work->rows;
   auto& largest_factor = work->largest_factor;
   auto& x = work->x;
+  auto& start = work->start;
+  auto& largest = work->largest;
   const auto number = [&](Index step) { return forward ? step : order - 1 - step; };
   {
     const Quiet quiet;
@@ -117,10 +121,10 @@ void substitute_abreast(bool forward, bool unit, const Element<T>& A, Index orde
   }
   for (Index first = 0; first < columns; first += lanes) {
     const Index wanted = std::min(lanes, columns - first);
-    double largest[lanes] = {};
+    std::fill_n(largest, lanes, 0.0);
     for (Index step = 0; step < order; ++step) {
       T* const own = X + number(step) * along + first * across;
-      double start[lanes] = {};
+      std::fill_n(start, lanes, 0.0);
       for (Index l = 0; l < wanted; ++l) start[l] = static_cast<double>(own[l * across]);
       reduce_abreast<T>({x[0], lanes, rows[step], step, start, largest, largest_factor[step], false}, wanted, x[step]);
       const T diagonal = unit ? T{1} : A(number(step), number(step));
@@ -166,7 +170,7 @@ template <Scalar T> struct System {
 };
 
 // One block of solved_at_once unknowns, by substitution.
-template <Scalar T> void solve_one(const System<T>& system, Index begin, Index size) {
+template <Scalar T> [[gnu::noinline]] void solve_one(const System<T>& system, Index begin, Index size) {
   const Element<T>& A = system.A;
   if (system.left) {
     const Element<T> block{A.from(begin, begin), A.leading, A.op};
@@ -183,8 +187,23 @@ template <Scalar T> void solve_one(const System<T>& system, Index begin, Index s
              system.others);
 }
 
-// Unknowns begin ... begin + size: half of the blocks, what they take from the others, and those.
-template <Scalar T> void solve_blocks(const System<T>& system, Index begin, Index size) {
+// What `near_size` unknowns from `near` on take from `far_size` others.
+template <Scalar T>
+[[gnu::noinline]] void take_off(const System<T>& system, Index near, Index near_size, Index far, Index far_size) {
+  const Element<T>& A = system.A;
+  const Index leading = system.leading;
+  if (system.left) {
+    multiply<T>({A.op, Operation::none, far_size, system.others, near_size, T{-1}, A.from(far, near), A.leading,
+                 system.B + near, leading, T{1}, system.B + far, leading});
+  } else {
+    multiply<T>({Operation::none, A.op, system.others, far_size, near_size, T{-1}, system.B + near * leading, leading,
+                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading});
+  }
+}
+
+// Unknowns begin ... begin + size: half of the blocks, what they take from the others, and those. The frame is small:
+// there is one for each halving.
+template <Scalar T> [[gnu::noinline]] void solve_blocks(const System<T>& system, Index begin, Index size) {
   if (size <= solved_at_once) {
     solve_one(system, begin, size);
     return;
@@ -195,15 +214,7 @@ template <Scalar T> void solve_blocks(const System<T>& system, Index begin, Inde
   const Index far = system.forward ? begin + half : begin;
   const Index far_size = size - near_size;
   solve_blocks(system, near, near_size);
-  const Element<T>& A = system.A;
-  const Index leading = system.leading;
-  if (system.left) {
-    multiply<T>({A.op, Operation::none, far_size, system.others, near_size, T{-1}, A.from(far, near), A.leading,
-                 system.B + near, leading, T{1}, system.B + far, leading});
-  } else {
-    multiply<T>({Operation::none, A.op, system.others, far_size, near_size, T{-1}, system.B + near * leading, leading,
-                 A.from(near, far), A.leading, T{1}, system.B + far * leading, leading});
-  }
+  take_off(system, near, near_size, far, far_size);
   solve_blocks(system, far, far_size);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 namespace heddle::impl::interpose {
 
@@ -9,6 +11,11 @@ namespace heddle::impl::interpose {
 template <class T> class OffStack {
  public:
   OffStack() : the_(spare() ? std::move(spare()) : std::make_unique_for_overwrite<T>()) {}
+  /// The same, constructed from these arguments.
+  template <class... Arguments> explicit OffStack(std::in_place_t /*anew*/, Arguments&&... arguments) : OffStack() {
+    static_assert(std::is_trivially_destructible_v<T>);
+    std::construct_at(the_.get(), std::forward<Arguments>(arguments)...);
+  }
   ~OffStack() { spare() = std::move(the_); }
   OffStack(const OffStack&) = delete;
   OffStack& operator=(const OffStack&) = delete;

@@ -3,6 +3,7 @@
 #include "core/instantiate.hpp"
 #include "exact/inner.hpp"
 #include "interpose/nearest.hpp"
+#include "interpose/off_stack.hpp"
 #include "interpose/placed_look.hpp"
 #include "interpose/placed_panels.hpp"
 #include "interpose/sums.hpp"
@@ -41,7 +42,7 @@ template <Scalar T> class PlacedProduct {
   }
 
   // `look`: how many moduli the factors of long sums want.
-  bool run(const std::function<int()>& look) {
+  [[gnu::noinline]] bool run(const std::function<int()>& look) {
     if (!take_all()) return false;
     if (product_.look && !overlap()) {
       const bool is_long = product_.k > longest_widened;
@@ -62,9 +63,12 @@ template <Scalar T> class PlacedProduct {
     }
     if (product_.k * parts<T> <= depth) {
       in_blocks([&](Index i, Index j) {
-        PlacedTile tiles[parts<T>];
-        for (Index plane = 0; plane < parts<T>; ++plane) add(i, j, plane, 0, tiles[plane]);
-        finish(i, j, tiles);
+        struct Tiles {
+          PlacedTile planes[parts<T>];
+        };
+        const OffStack<Tiles> tiles;
+        for (Index plane = 0; plane < parts<T>; ++plane) add(i, j, plane, 0, tiles->planes[plane]);
+        finish(i, j, tiles->planes);
       });
     } else {
       by_pieces();
@@ -80,7 +84,7 @@ template <Scalar T> class PlacedProduct {
   static constexpr Index wide = 16;
 
   // Factors as integers; false where there are none for a vector.
-  [[nodiscard]] bool take_all() const {
+  [[nodiscard, gnu::noinline]] bool take_all() const {
     std::atomic<bool> possible{true};
     in_parts(left_.count() + right_.count(), threads_, [&](Index begin, Index end) {
       for (Index p = begin; p < end && possible; ++p) {
@@ -91,7 +95,7 @@ template <Scalar T> class PlacedProduct {
     return possible;
   }
   // Whether the usual number of moduli is enough.
-  [[nodiscard]] bool overlap() const {
+  [[nodiscard, gnu::noinline]] bool overlap() const {
     std::atomic<bool> enough{true};
     in_blocks([&](Index i, Index j) {
       if (enough &&
@@ -116,7 +120,7 @@ template <Scalar T> class PlacedProduct {
            std::min(panel_width, panels.vectors - first), panels.inner, panel);
     return panel;
   }
-  bool take(const Panels<T>& panels, bool left, Index p) const {
+  [[gnu::noinline]] bool take(const Panels<T>& panels, bool left, Index p) const {
     const Index first = p * panel_width;
     double* const panel = gather_panel(panels, left, p);
     PanelMeasures measures;
@@ -180,7 +184,7 @@ template <Scalar T> class PlacedProduct {
     });
   }
   // Some elements of all vectors after the others, so that what is multiplied stays in the caches.
-  void by_pieces() const {
+  [[gnu::noinline]] void by_pieces() const {
     const Index inner = product_.k * parts<T>;
     in_tiles([&](Index begin_i, Index end_i, Index begin_j, Index end_j) {
       const auto tiles = std::make_unique<PlacedTile[]>(static_cast<std::size_t>(high * wide * parts<T>));
@@ -200,7 +204,7 @@ template <Scalar T> class PlacedProduct {
     });
   }
   // Exact sums of the factors as they are, rounded once.
-  void by_exact_sums() const {
+  [[gnu::noinline]] void by_exact_sums() const {
     in_parts(left_.count() + right_.count(), threads_, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p) {
         if (p < left_.count()) {
@@ -229,7 +233,7 @@ template <Scalar T> class PlacedProduct {
       for (RowSums& one : sums) one.clear(panel_width * panel_width);
     }
   };
-  void exact_tile(Index i, Index j, ExactTile& work) const {
+  [[gnu::noinline]] void exact_tile(Index i, Index j, ExactTile& work) const {
     using R = Real<T>;
     const Index inner = product_.k * parts<T>;
     const Index columns = columns_of(j);
@@ -273,11 +277,11 @@ template <Scalar T> class PlacedProduct {
     return settled_sum<Real<T>>(inner, inner, [&](Index, Index) { return Factors{work.a.data(), work.b.data()}; });
   }
   // alpha S + beta c, rounded once.
-  [[nodiscard]] T updated(Index i, Index r, Index j, Index c, const ExactTile& work, const T& before) const {
+  [[nodiscard, gnu::noinline]] T updated(Index i, Index r, Index j, Index c, const ExactTile& work,
+                                         const T& before) const {
     namespace sums = exact::impl;
     const sums::Update<T> update{product_.alpha, product_.beta};
     sums::InnerSum<T> sum;
-    sums::ExactSum<T> exactly;
     const Index e = c * panel_width + r;
     for (Index plane = 0; plane < parts<T>; ++plane) {
       sum.part[plane] = work.sums[plane].of(e);
@@ -285,13 +289,14 @@ template <Scalar T> class PlacedProduct {
     T result;
     if (update.rounds_to(sum, product_.k, before, result)) return result;
     sums_in_integers.fetch_add(1, std::memory_order_relaxed);
+    const OffStack<sums::ExactSum<T>> exactly(std::in_place);
     for (Index plane = 0; plane < parts<T>; ++plane) {
       for (Index k = 0; k < product_.k * parts<T>; ++k) {
-        exactly.part[plane].add_product(left_.panel(i)[k * panel_width + r],
-                                        right_.panel(j, plane)[k * panel_width + c]);
+        exactly->part[plane].add_product(left_.panel(i)[k * panel_width + r],
+                                         right_.panel(j, plane)[k * panel_width + c]);
       }
     }
-    return update.exactly(exactly, before);
+    return update.exactly(*exactly, before, *OffStack<exact::bits::WideSum>());
   }
   [[nodiscard]] Index columns_of(Index j) const { return std::min(panel_width, product_.n - j * panel_width); }
   void add(Index i, Index j, Index plane, Index k, PlacedTile& tile) const {
@@ -299,11 +304,12 @@ template <Scalar T> class PlacedProduct {
     add_products(left_.panel(i) + k * panel_width, right_.panel(j, plane) + k * panel_width, count, columns_of(j),
                  k == 0 ? place_.begin : 0.0, tile);
   }
-  void finish(Index i, Index j, PlacedTile* tiles) const {
+  [[gnu::noinline]] void finish(Index i, Index j, PlacedTile* tiles) const {
     const Index first = i * panel_width;
     const Index rows = std::min(panel_width, product_.m - first);
     const bool special = (left_.special[i] | right_.special[j]) != 0;
-    PlacedTile before;
+    const OffStack<PlacedTile> kept;
+    PlacedTile& before = *kept;
     for (Index plane = 0; plane < parts<T>; ++plane) {
       before = tiles[plane];
       const PlacedRounding rounding{place_.begin, place_.error, left_.exponents + first,
@@ -388,7 +394,7 @@ template <Scalar T> class PlacedProduct {
     }
   }
   // Element (r, c) of a tile by integers.
-  [[nodiscard]] Real<T> exactly(Index i, Index r, Index j, Index c, Index plane) const {
+  [[nodiscard, gnu::noinline]] Real<T> exactly(Index i, Index r, Index j, Index c, Index plane) const {
     const double* const a = left_.panel(i) + r;
     const double* const b = right_.panel(j, plane) + c;
     const auto exponent =

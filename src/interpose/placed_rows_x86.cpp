@@ -29,7 +29,8 @@ HEDDLE_FMA void pack(const T* A, Index leading, Index column, Index rows, Packed
 
 // Up to `piece` columns of rows, of which there are a multiple of `step`.
 template <class T>
-HEDDLE_FMA void add_piece(const T* A, Index leading, Index rows, Index count, const double* x, RowSums& sums) {
+[[gnu::noinline]] HEDDLE_FMA void add_piece(const T* A, Index leading, Index rows, Index count, const double* x,
+                                            RowSums& sums) {
   const OffStack<PackedVector> work;
   PackedVector& packed = *work;
   double most_x = 0.0;
@@ -116,7 +117,8 @@ struct Expected {
   alignas(32) double low[RowSums::rows];
 };
 template <class T>
-HEDDLE_FMA bool add_where_expected(const T* A, Index leading, Index rows, Index count, const double* x, RowSums& sums) {
+[[gnu::noinline]] HEDDLE_FMA bool add_where_expected(const T* A, Index leading, Index rows, Index count,
+                                                     const double* x, RowSums& sums) {
   const OffStack<Expected> work;
   double* const place = work->place;
   double* const high = work->high;
@@ -165,9 +167,8 @@ template <class T> void add_all_rows(const T* A, Index leading, Index rows, Inde
     if (whole > 0) add_some(columns, leading, whole, count, x + k, sums);
     if (whole == rows) continue;
     for (Index q = 0; q < count; ++q) {
-      for (Index r = 0; r < step; ++r) {
-        copy[q * step + r] = whole + r < rows ? columns[whole + r + q * leading] : T{0};
-      }
+      T* const end = std::copy_n(columns + whole + q * leading, rows - whole, copy + q * step);
+      std::fill(end, copy + (q + 1) * step, T{0});
     }
     add_some(copy, step, step, count, x + k, others);
   }

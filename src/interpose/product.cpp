@@ -71,7 +71,7 @@ template <Scalar T> double area_of_units(const Product<T>& product) {
 }
 
 // On whichever path is faster.
-template <Scalar T> void multiply_somehow(const Product<T>& product) {
+template <Scalar T> [[gnu::noinline]] void multiply_somehow(const Product<T>& product) {
   const double products =
       static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
   if (products <= most_directly<T> && multiply_directly(product)) return;
@@ -88,6 +88,20 @@ template <Scalar T> void multiply_somehow(const Product<T>& product) {
 #else
   multiply_emulated(product);
 #endif
+}
+
+// Once with alpha, and where that may have rounded too early besides without it.
+template <Scalar T> [[gnu::noinline]] void multiply_twice(const Product<T>& product, Outcome<T>& outcome) {
+  std::vector<T> rounded(static_cast<std::size_t>(product.m * product.n));
+  Product<T> alone = product;
+  alone.alpha = T{1};
+  alone.beta = T{0};
+  alone.C = rounded.data();
+  alone.leading_c = product.m;
+  multiply_somehow(alone);
+  const std::vector<T> before = outcome.copy_of_c();
+  multiply_somehow(product);
+  outcome.correct(rounded.data(), before.data());
 }
 
 }  // namespace
@@ -109,16 +123,7 @@ template <Scalar T> void multiply(const Product<T>& given) {
   if (outcome.may_be_rounded_first()) {
     multiply_somehow(product);
   } else {
-    std::vector<T> rounded(static_cast<std::size_t>(product.m * product.n));
-    Product<T> alone = product;
-    alone.alpha = T{1};
-    alone.beta = T{0};
-    alone.C = rounded.data();
-    alone.leading_c = product.m;
-    multiply_somehow(alone);
-    const std::vector<T> before = outcome.copy_of_c();
-    multiply_somehow(product);
-    outcome.correct(rounded.data(), before.data());
+    multiply_twice(product, outcome);
   }
   outcome.raise();
 }

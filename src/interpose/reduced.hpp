@@ -2,6 +2,7 @@
 // off.
 #pragma once
 
+#include "interpose/off_stack.hpp"
 #include "interpose/placed.hpp"
 #include "interpose/sums.hpp"
 
@@ -26,45 +27,33 @@ template <RealScalar T> class SettledLanes {
     double start[LaneSums::lanes] = {};
     for (Index l = 0; l < wanted; ++l) start[l] = std::ldexp(sums.start[l], scale_);
     if (scale_ == 0) {
-      reduce_threefold(sums.vectors, sums.stride, sums.factors, sums.count, start, lanes_);
+      reduce_threefold(sums.vectors, sums.stride, sums.factors, sums.count, start, *lanes_);
       return;
     }
     std::vector<double> factors(sums.factors, sums.factors + sums.count);
     for (double& factor : factors) factor *= std::ldexp(1.0, scale_);
-    reduce_threefold(sums.vectors, sums.stride, factors.data(), sums.count, start, lanes_);
+    reduce_threefold(sums.vectors, sums.stride, factors.data(), sums.count, start, *lanes_);
   }
   /// Whether lane l's number is known, which is `value`.
   [[nodiscard]] bool tells(Index l, T& value) const {
-    if (lanes_.special[l] != 0.0) {
-      value = static_cast<T>(lanes_.special[l]);
+    if (lanes_->special[l] != 0.0) {
+      value = static_cast<T>(lanes_->special[l]);
       return true;
     }
-    return lanes_.largest[l] < 0x1p1000 &&
-           settles(ThreefoldSum{lanes_.sum[l], lanes_.smallest[l]}, count_ + 1, scale_, value);
+    return lanes_->largest[l] < 0x1p1000 &&
+           settles(ThreefoldSum{lanes_->sum[l], lanes_->smallest[l]}, count_ + 1, scale_, value);
   }
 
  private:
   static_assert(LaneSums::lanes == threefold_lanes);
   Index count_;
   int scale_ = 0;
-  ThreefoldLanes lanes_;
+  OffStack<ThreefoldLanes> lanes_;
 };
 
-/// LaneSums of numbers of T, of which the first `wanted` are set.
-template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double* result) {
-  if (sums.count == 0) {
-    std::copy_n(sums.start, wanted, result);
-    return;
-  }
-  sums.narrow = sizeof(T) == 4;
-  const bool placed = has_placed_sums();
-  unsigned known = 0;
-  if (placed) {
-    const Quiet quiet;
-    known = reduce_lanes(sums, result);
-  }
-  const unsigned open = ~known & ((1U << wanted) - 1U);
-  if (open == 0) return;
+/// The lanes of LaneSums whose bits in `open` are set.
+template <RealScalar T>
+[[gnu::noinline]] void settle_lanes(const LaneSums& sums, Index wanted, unsigned open, double* result) {
   std::optional<SettledLanes<T>> settled;
   {
     const Quiet quiet;
@@ -87,6 +76,22 @@ template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double*
     }
     result[l] = static_cast<double>(value);
   }
+}
+
+/// LaneSums of numbers of T, of which the first `wanted` are set.
+template <RealScalar T> void reduce_abreast(LaneSums sums, Index wanted, double* result) {
+  if (sums.count == 0) {
+    std::copy_n(sums.start, wanted, result);
+    return;
+  }
+  sums.narrow = sizeof(T) == 4;
+  unsigned known = 0;
+  if (has_placed_sums()) {
+    const Quiet quiet;
+    known = reduce_lanes(sums, result);
+  }
+  const unsigned open = ~known & ((1U << wanted) - 1U);
+  if (open != 0) settle_lanes<T>(sums, wanted, open, result);
 }
 
 /// Columns of a matrix, `lanes` rows side by side, and the largest magnitude of each row.

@@ -31,7 +31,7 @@ template <Scalar T> struct Block {
   std::vector<T> V;
   std::vector<T> S;
 
-  Block(Index height, Index number, const T* A, Index leading, const T* tau)
+  [[gnu::noinline]] Block(Index height, Index number, const T* A, Index leading, const T* tau)
       : rows(height),
         count(number),
         V(static_cast<std::size_t>(height * number), T{0}),
@@ -94,7 +94,7 @@ template <Scalar T> struct Block {
 };
 
 // Of some columns, the reflectors one by one.
-template <Scalar T> void factor_panel(Index rows, Index columns, T* A, Index leading, T* tau) {
+template <Scalar T> [[gnu::noinline]] void factor_panel(Index rows, Index columns, T* A, Index leading, T* tau) {
   for (Index j = 0; j < std::min(rows, columns); ++j) {
     T* const own = A + j + j * leading;
     tau[j] = make_reflector(rows - j, own[0], own + 1);

@@ -179,7 +179,7 @@ bool scaled_sum(Index n, Index piece, const Scales& scales, const Pieces& pieces
 /// count) gives where they lie, up to `piece` at a time. Sums with NaN or infinity are those of IEEE 754 in any order;
 /// of the others most are known in three doubles' precision, away from underflow and overflow, and the rest are taken
 /// to integers.
-template <RealScalar R, class Pieces> R settled_sum(Index n, Index piece, const Pieces& pieces) {
+template <RealScalar R, class Pieces> [[gnu::noinline]] R settled_sum(Index n, Index piece, const Pieces& pieces) {
   Surveyed all = {};
   all.smallest_a = all.smallest_b = std::numeric_limits<double>::infinity();
   for (Index first = 0; first < n; first += piece) {
@@ -207,13 +207,13 @@ template <RealScalar R, class Pieces> R settled_sum(Index n, Index piece, const 
     if (n > 0 && settles(sum, n, scales.both, result)) return result;
   }
   sums_in_integers.fetch_add(1, std::memory_order_relaxed);
-  exact::Accumulator<R> exactly;
+  const OffStack<exact::Accumulator<R>> exactly(std::in_place);
   for (Index first = 0; first < n; first += piece) {
     const Index count = std::min(piece, n - first);
     const auto [a, b] = pieces(first, count);
-    for (Index k = 0; k < count; ++k) exactly.add_product(static_cast<R>(a[k]), static_cast<R>(b[k]));
+    for (Index k = 0; k < count; ++k) exactly->add_product(static_cast<R>(a[k]), static_cast<R>(b[k]));
   }
-  return exactly.value();
+  return std::move(*exactly).value();
 }
 
 /// Where products lie.

@@ -1,13 +1,14 @@
 // Floating-point exceptions of every routine of the BLAS are those of what it computes, and its stack is small.
 #include "interpose/every_routine.hpp"
 
-#include <ucontext.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 
 namespace heddle::test {
 namespace {
@@ -174,42 +175,122 @@ TYPED_TEST(Exceptions, OfFactorizationsAreNone) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-// Runs `body` on a stack of 64 KiB and returns how many bytes of it are no longer as they were.
-std::size_t stack_used_by(const std::function<void()>& body) {
-  static const std::function<void()>* running = nullptr;
-  running = &body;
-  std::vector<unsigned char> stack(std::size_t{64} * 1024, 0xa5);
-  ucontext_t caller;
-  ucontext_t own;
-  if (getcontext(&own) != 0) throw std::runtime_error("getcontext");
-  own.uc_stack.ss_sp = stack.data();
-  own.uc_stack.ss_size = stack.size();
-  own.uc_link = &caller;
-  makecontext(
-      &own, [] { (*running)(); }, 0);
-  if (swapcontext(&caller, &own) != 0) throw std::runtime_error("swapcontext");
-  const auto touched = std::find_if(stack.begin(), stack.end(), [](unsigned char byte) { return byte != 0xa5; });
-  return static_cast<std::size_t>(stack.end() - touched);
+// How many bytes of its stack a thread that runs `body` has changed, local storage of threads among them.
+std::size_t stack_touched_by(const std::function<void()>& body) {
+  constexpr std::size_t size = std::size_t{256} * 1024;
+  static auto* const stack = static_cast<unsigned char*>(std::aligned_alloc(4096, size));
+  std::fill_n(stack, size, 0xa5);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstack(&attributes, stack, size) != 0) throw std::runtime_error("pthread_attr_setstack");
+  pthread_t thread{};
+  const auto run = [](void* given) -> void* {
+    (*static_cast<const std::function<void()>*>(given))();
+    return nullptr;
+  };
+  if (pthread_create(&thread, &attributes, run, const_cast<void*>(static_cast<const void*>(&body))) != 0) {
+    throw std::runtime_error("pthread_create");
+  }
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  const auto* const touched = std::find_if(stack, stack + size, [](unsigned char byte) { return byte != 0xa5; });
+  return static_cast<std::size_t>(stack + size - touched);
+}
+
+// What a thread has on its stack by itself, and what a call of a routine takes that does nothing.
+template <Scalar T> std::size_t stack_touched_by_nothing() {
+  // The dynamic linker takes two KiB more where it looks for a function that was not called before.
+  std::thread([] {}).join();
+  Routine* const copy = blas_function<Routine>(std::string(1, letter<T>) + "copy_");
+  const int none = 0;
+  const int one = 1;
+  T x{0};
+  T y{0};
+  const Arguments arguments{&none, &x, &one, &y, &one};
+  return stack_touched_by([&] { call(copy, arguments); });
 }
 
 TYPED_TEST(Exceptions, NeedNoLargeStack) {
   using T = TypeParam;
   using R = Real<T>;
-  for (const int n : {3, 20, 70, 130}) {
-    EveryRoutine<T> every(n, [&](Index k) { return k % (n + 3) == 0 ? T(R(2)) : this->random() / static_cast<R>(n); });
-    const auto all = every.all();
+  const std::size_t none = stack_touched_by_nothing<T>();
+  for (const int n : {3, 20, 70, 260}) {
+    EveryRoutine<T> near(n, [&](Index k) { return k % (n + 3) == 0 ? T(R(2)) : this->random() / static_cast<R>(n); });
     // Exact sums, too, whose workspaces are the largest.
     EveryRoutine<T> wide(n, [&](Index k) {
       return this->random() * std::ldexp(R(1), static_cast<int>(k * 37 % 101 - 50) * TestFixture::largest / 110);
     });
-    const auto those = wide.all();
-    const auto body = [&] {
-      for (const auto& routine : all) routine.call();
-      for (const auto& routine : those) {
-        if (n <= 70) routine.call();
+    for (EveryRoutine<T>* const every : {&near, &wide}) {
+      if (every == &wide && n > 70) continue;
+      for (const auto& routine : every->all()) {
+        if (n <= 70) static_cast<void>(stack_touched_by(routine.call));
+        EXPECT_LE(stack_touched_by(routine.call), none + 4096) << routine.name << ' ' << n;
       }
+    }
+  }
+}
+
+TYPED_TEST(Exceptions, LapackNeedsNoLargeStack) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const std::size_t none = stack_touched_by_nothing<T>();
+  const std::string own(1, letter<T>);
+  for (const int n : {5, 70, 200}) {
+    const auto order = static_cast<std::size_t>(n);
+    // Hermitian and, by its diagonal, definite; right sides; what is computed; workspaces.
+    std::vector<T> A(order * order);
+    std::vector<T> b(order);
+    std::vector<T> U(order * order);
+    std::vector<T> V(order * order);
+    std::vector<T> found(order);
+    std::vector<R> values(2 * order);
+    std::vector<T> work(8 * order * order + 10000);
+    std::vector<R> real_work(8 * order + 10000);
+    std::vector<int> pivots(order);
+    const int length = static_cast<int>(work.size());
+    const int one = 1;
+    const char lower = 'L';
+    const char vectors = 'V';
+    const char all = 'A';
+    const char plain = 'N';
+    int info = 0;
+    const auto expect_little = [&](const std::string& name, Arguments arguments) {
+      // The complex routine's workspace of reals is before INFO.
+      if (is_complex<T> && (name == "heev" || name == "gesvd" || name == "geev")) {
+        arguments.insert(arguments.end() - 1, real_work.data());
+      }
+      Routine* const routine = blas_function<Routine>(own + name + "_");
+      std::size_t touched = 0;
+      for (int time = 0; time < 2; ++time) {
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i <= j; ++i) {
+            const T a = i == j ? T(static_cast<R>(2 * n)) : this->random();
+            A[static_cast<std::size_t>(i + j * n)] = a;
+            A[static_cast<std::size_t>(j + i * n)] = conjugate(a);
+          }
+          b[static_cast<std::size_t>(j)] = this->random();
+        }
+        touched = stack_touched_by([&] { call(routine, arguments); });
+        ASSERT_EQ(info, 0) << name;
+      }
+      EXPECT_LE(touched, none + 4096) << name << ' ' << n;
     };
-    ASSERT_LE(stack_used_by(body), std::size_t{16} * 1024) << n;
+    expect_little("gesv", {&n, &one, A.data(), &n, pivots.data(), b.data(), &n, &info});
+    expect_little("posv", {&lower, &n, &one, A.data(), &n, b.data(), &n, &info});
+    expect_little("geqrf", {&n, &n, A.data(), &n, found.data(), work.data(), &length, &info});
+    expect_little("gels", {&plain, &n, &n, &one, A.data(), &n, b.data(), &n, work.data(), &length, &info});
+    expect_little(is_complex<T> ? "heev" : "syev",
+                  {&vectors, &lower, &n, A.data(), &n, values.data(), work.data(), &length, &info});
+    expect_little("gesvd", {&all, &all, &n, &n, A.data(), &n, values.data(), U.data(), &n, V.data(), &n, work.data(),
+                            &length, &info});
+    Arguments eigen{&vectors, &vectors, &n, A.data(), &n};
+    if (is_complex<T>) {
+      eigen.push_back(found.data());
+    } else {
+      eigen.insert(eigen.end(), {values.data(), values.data() + n});
+    }
+    eigen.insert(eigen.end(), {U.data(), &n, V.data(), &n, work.data(), &length, &info});
+    expect_little("geev", eigen);
   }
 }
 #endif

@@ -234,19 +234,28 @@ template <RealScalar T> class Accumulator {
   /// The sum rounded to nearest, ties to even; 0 where nothing was added. With U = float it is rounded once to float.
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const {
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const& {
+    if (is_special()) {
+      return special<U>();
+    }
+    Accumulator copy = *this;
+    return static_cast<Accumulator&&>(copy).template value<U>();
+  }
+  /// The same of a sum that nobody needs any more, without a copy of its digits.
+  template <RealScalar U = T>
+    requires(sizeof(U) <= sizeof(T))
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() && {
     using To = bits::Format<U>;
     if (is_special()) {
       return special<U>();
     }
-    Accumulator magnitude = *this;
-    const bool negative = bits::make_canonical(magnitude.digits_, digits);
-    const int top = bits::highest_digit(magnitude.digits_, digits);
+    const bool negative = bits::make_canonical(digits_, digits);
+    const int top = bits::highest_digit(digits_, digits);
     if (top < 0) {
       const bool is_negative = (flags_ & (negative_zero | zero | number)) == negative_zero;
       return To::from_bits(is_negative ? To::sign_bit : typename To::Bits{0});
     }
-    return To::from_bits(bits::rounded<U>(magnitude.digits_, top, To::smallest - 2 * smallest) |
+    return To::from_bits(bits::rounded<U>(digits_, top, To::smallest - 2 * smallest) |
                          (negative ? To::sign_bit : typename To::Bits{0}));
   }
   /// value() and the rest of the sum, rounded; lo is 0 where hi is exact, infinite or a NaN.
