@@ -1,6 +1,7 @@
 #include "core/shared_storage.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace heddle::impl {
 namespace {
