@@ -9,6 +9,8 @@
                  initialises it on the default instance, which may be at other work. view_alloc() takes the instance.
     lambdas      KOKKOS_LAMBDA or KOKKOS_CLASS_LAMBDA where nvcc has none: in the body of a test (a private member
                  function), in other private or protected members, and in generic lambdas.
+    vectors      a View of the library's memory over the elements of a std::vector, in tests/, perf/ and examples/: GPUs do
+                 not reach them. Views of Kokkos::HostSpace are meant for that.
 
     ci/kokkos_use.py               says where they are, one a line; exit status 1 if there are any
     ci/kokkos_use.py --self-test   checks that planted ones are found
@@ -23,6 +25,11 @@ TEMPLATE_ARGUMENTS = re.compile(r"<[\w:\s,*]*>")
 EXTENDED = re.compile(r"\bKOKKOS(_CLASS)?_LAMBDA\b")
 DEVICE_MEMORY = re.compile(r"\b(?:Kokkos::View|LocalMatrix|Vector)<(?:[^;(){}]*)>\s+\w+\(\s*\"heddle::")
 MEMBER = re.compile(r"^\s*(?:\w[^;{}\"]*\)\s*:|:|,)?\s*\w+\(\"heddle::[^\"]*\"\)", re.M)
+
+
+VECTOR = re.compile(r"\bstd::vector<[^;(){}]*>\s+(\w+(?:\s*,\s*\w+)*)\s*[;({=]")
+# The type's arguments, and the name that the constructor's first argument begins with.
+VIEW = re.compile(r"\b(?:MatrixView|Strided(?:Vector|Matrix|Batch)|Kokkos::View)<([^;(){}]*)>(?:\s+\w+)?\(\s*(\w+)(\.data\(\))?")
 
 
 def code_of(text):
@@ -124,9 +131,32 @@ def lambdas(text):
     yield from sorted(found)
 
 
+def vectors(text):
+    """Lines of Views of the library's memory over a std::vector, or of calls of a function that makes one of a pointer."""
+    code = code_of(text)
+    names = {name for found in VECTOR.finditer(code) for name in re.split(r"\s*,\s*", found[1])}
+    lines = set()
+    makers = set()
+    for found in VIEW.finditer(code):
+        if "HostSpace" in found[1] or "Kokkos::View" in found[0] and "MemorySpace" not in found[1]:
+            continue
+        if found[3]:
+            lines |= {line_of(code, found.start())} if found[2] in names else set()
+        else:
+            # The function, whose parameter it is.
+            before = code[:found.start()]
+            makers |= set(re.findall(rf"(\w+)\([^(){{}};]*\*\s*{found[2]}\b[^(){{}};]*\)[^(){{}};]*\{{[^{{}}]*$", before))
+    for maker in makers:
+        for call in re.finditer(rf"\b{maker}(?:<[^;(){{}}]*>)?\(\s*(\w+)\.data\(\)", code):
+            if call[1] in names:
+                lines.add(line_of(code, call.start()))
+    yield from sorted(lines)
+
+
 CHECKS = ((reductions, "several results", ("include", "src")),
           (instances, "device memory without an instance", ("include", "src")),
-          (lambdas, "an extended lambda where nvcc has none", ("include", "src", "tests", "perf", "examples")))
+          (lambdas, "an extended lambda where nvcc has none", ("include", "src", "tests", "perf", "examples")),
+          (vectors, "a View of the library's memory over a std::vector", ("tests", "perf", "examples")))
 
 
 def self_test():
@@ -149,6 +179,13 @@ def self_test():
                           ("struct A { void f() {", "} };"), ("void f() { g([&](int x) {", "}); }"),
                           ("TEST(A, B) { f(); }\nvoid g() {", "}"), ("template <class T> void f() {", "}")):
         assert not list(lambdas(before + kernel + after)), before
+    declared = "std::vector<T> x(n);\nstd::vector<R> y, z;\n"
+    maker = "template <class U> MatrixView<U> matrix(U* data, Index m) {\n return MatrixView<U>(data, layout(m)); }\n"
+    for use, lines in (("MatrixView<T>(x.data(), m);", [3]), ("const StridedVector<R> w(z.data(), n);", [3]),
+                       ("Kokkos::View<T*, MemorySpace>(x.data(), n);", [3]), (maker + "f(matrix<T>(x.data(), m));", [5]),
+                       ("Kokkos::View<T*, Kokkos::HostSpace>(x.data(), n);", []), ("MatrixView<T>(a.data(), m);", []),
+                       (maker + "f(matrix<T>(a.data(), m));", [])):
+        assert list(vectors(declared + use)) == lines, use
 
 
 def main():

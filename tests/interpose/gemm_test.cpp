@@ -121,28 +121,38 @@ template <class T> struct Case {
     return result;
   }
   std::vector<T> emulated() const {
-    std::vector<T> result = C;
-    if (alpha == T{0} && beta == T{1}) return result;
-    EmulatedGemm<T> gemm(ExecutionSpace(), m, n, k);
-    gemm(op_a, op_b, alpha,
-         matrix<const T>(A.data(), op_a == Operation::none ? m : k, op_a == Operation::none ? k : m, leading_a),
-         matrix<const T>(B.data(), op_b == Operation::none ? k : n, op_b == Operation::none ? n : k, leading_b), beta,
-         matrix<T>(result.data(), m, n, leading_c));
-    Kokkos::fence();
-    return result;
+    if (alpha == T{0} && beta == T{1}) return C;
+    return computed([&](const auto& left, const auto& right, const auto& result) {
+      EmulatedGemm<T>(ExecutionSpace(), m, n, k)(op_a, op_b, alpha, left, right, beta, result);
+    });
   }
   std::vector<T> exact() const {
-    std::vector<T> result = C;
-    heddle::exact::gemm(
-        ExecutionSpace(), op_a, op_b, alpha,
-        matrix<const T>(A.data(), op_a == Operation::none ? m : k, op_a == Operation::none ? k : m, leading_a),
-        matrix<const T>(B.data(), op_b == Operation::none ? k : n, op_b == Operation::none ? n : k, leading_b), beta,
-        matrix<T>(result.data(), m, n, leading_c));
+    return computed([&](const auto& left, const auto& right, const auto& result) {
+      heddle::exact::gemm(ExecutionSpace(), op_a, op_b, alpha, left, right, beta, result);
+    });
+  }
+  // What compute(A, B, C) makes of C, in memory that kernels reach.
+  template <class Compute> std::vector<T> computed(const Compute& compute) const {
+    const Elements a = copy_of(A);
+    const Elements b = copy_of(B);
+    const Elements c = copy_of(C);
+    const bool plain_a = op_a == Operation::none;
+    const bool plain_b = op_b == Operation::none;
+    compute(matrix<const T>(a, plain_a ? m : k, plain_a ? k : m, leading_a),
+            matrix<const T>(b, plain_b ? k : n, plain_b ? n : k, leading_b), matrix<T>(c, m, n, leading_c));
     Kokkos::fence();
+    std::vector<T> result(C.size());
+    Kokkos::deep_copy(Kokkos::View<T*, Kokkos::HostSpace>(result.data(), result.size()), c);
     return result;
   }
-  template <class U> static MatrixView<U> matrix(U* data, Index rows, Index columns, Index leading) {
-    return MatrixView<U>(data,
+  using Elements = Kokkos::View<T*, MemorySpace>;
+  static Elements copy_of(const std::vector<T>& x) {
+    const Elements copy("heddle::test::copy", x.size());
+    Kokkos::deep_copy(copy, Kokkos::View<const T*, Kokkos::HostSpace>(x.data(), x.size()));
+    return copy;
+  }
+  template <class U> static MatrixView<U> matrix(const Elements& data, Index rows, Index columns, Index leading) {
+    return MatrixView<U>(data.data(),
                          Kokkos::LayoutStride(static_cast<std::size_t>(rows), 1, static_cast<std::size_t>(columns),
                                               static_cast<std::size_t>(leading)));
   }
