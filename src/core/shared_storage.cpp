@@ -52,7 +52,7 @@ Storage::Storage(const void* data, Index bytes, Three extent, Three steps)
   if (std::ranges::count(extent, 0) > 0) return;
   width = bytes;
   std::array<std::size_t, 3> order{0, 1, 2};
-  std::ranges::stable_sort(order, {}, [&](std::size_t d) { return steps[d]; });
+  std::ranges::sort(order, {}, [&](std::size_t d) { return steps[d]; });
   std::size_t used = 0;
   for (const std::size_t d : order) {
     // The stride of one element, or of none at all, says nothing.
