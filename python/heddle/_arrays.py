@@ -85,6 +85,10 @@ class NumPy:
         """The last two axes of an array exchanged, without a copy."""
         return array.swapaxes(-1, -2)
 
+    def layout(self, array):
+        """The address of an array, its strides in bytes and the bytes of an element."""
+        return array.__array_interface__["data"][0], array.strides, array.itemsize
+
     def columns(self, array):
         """A matrix in column-major order, which can be written: itself, where it is one."""
         return np.require(array, requirements=["F", "W", "A"])
@@ -137,6 +141,9 @@ class CuPy(NumPy):
     def broadcast(self, array, shape):
         return self.xp.broadcast_to(array, shape)
 
+    def layout(self, array):
+        return array.data.ptr, array.strides, array.itemsize
+
     def columns(self, array):
         return self.xp.asfortranarray(array)
 
@@ -188,6 +195,10 @@ class Torch(NumPy):
 
     def broadcast(self, array, shape):
         return array.expand(shape)
+
+    def layout(self, array):
+        size = array.element_size()
+        return array.data_ptr(), tuple(size * stride for stride in array.stride()), size
 
     def columns(self, array):
         return array.mT.contiguous().mT
@@ -367,6 +378,30 @@ def result(function, kind, out, shape, name, like, order="C"):
         raise ValueError(f"{function}: out has shape {tuple(out.shape)} and elements of type {kind.dtype_name(out)}; "
                          f"expected {shape} and {name}")
     return out
+
+
+class _Addresses:
+    """An array whose elements are never looked at, for numpy.shares_memory()."""
+
+    def __init__(self, shape, address, strides, size):
+        self.__array_interface__ = {"shape": tuple(shape), "strides": tuple(strides), "data": (address, True),
+                                    "typestr": f"|V{size}", "version": 3}
+
+
+def require_apart(function, kind, out, in_place=False, **operands):
+    """Refuses `out` of a stack where it shares storage with a whole operand: the matrices of a stack are taken one by
+    one, and the result of one must not replace what another one still reads. `in_place`: each matrix may be replaced by
+    its own result."""
+    address, strides, size = kind.layout(out)
+    where = np.asarray(_Addresses(out.shape, address, strides, size))
+    for name, operand in operands.items():
+        start, steps, bytes_ = kind.layout(operand)
+        same = (start == address and tuple(operand.shape) == tuple(out.shape) and steps[:-2] == strides[:-2]
+                and sorted(steps[-2:]) == sorted(strides[-2:]))
+        if in_place and same:
+            continue
+        if np.shares_memory(where, np.asarray(_Addresses(operand.shape, start, steps, bytes_))):
+            raise ValueError(f"{function}: out shares storage with {name}; expected storage of its own")
 
 
 def square(function, array, least=2):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
-from ._arrays import kind_of, matrix, operands, result, square
+from ._arrays import kind_of, matrix, operands, require_apart, result, square
 from ._distributed import DistributedMatrix, together
 from ._gradients import expm_with_gradient, wants_gradient
 
@@ -120,6 +120,8 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
     square("expm", a)
     given = out
     out = result("expm", kind, out, a.shape, name, a)
+    if given is not None and len(a.shape) > 2:
+        require_apart("expm", kind, out, in_place=True, a=a)
     plain = (method, degree, structure, balance, residual, certificate, arithmetic, tile, moduli) == \
         ("automatic", 10, "automatic", False, False, False, "native", 0, 0)
     if len(a.shape) > 2 and a.shape[-1] <= LARGEST_BATCHED and plain and progress is None and not full_output:

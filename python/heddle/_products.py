@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
-from ._arrays import kind_of, operands, result
+from ._arrays import kind_of, operands, require_apart, result
 from ._distributed import DistributedMatrix, together
 
 
@@ -67,6 +67,8 @@ def stacked(function, kind, a, b, name, out):
         whole = whole[..., None, :]
     if not stack:
         return [(a, b, whole)], c
+    if out is not None:
+        require_apart(function, kind, c, a=a, b=b)
     a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
     b = kind.broadcast(b, stack + tuple(b.shape[-2:]))
     return [(a[i], b[i], whole[i]) for i in np.ndindex(*stack)], c

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
-from ._arrays import matrix, operands, result, square
+from ._arrays import matrix, operands, require_apart, result, square
 from ._distributed import DistributedMatrix, together
 
 
@@ -244,6 +244,8 @@ def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group
     square("cholesky", a)
     given = out
     out = result("cholesky", kind, out, a.shape, name, a, "F" if len(a.shape) == 2 else "C")
+    if given is not None and len(a.shape) > 2:
+        require_apart("cholesky", kind, out, in_place=True, a=a)
     options = _options(arithmetic, block, group, progress)
     reports = []
     # The lower triangle of a^T is what is above the diagonal; the factor's transpose is U.
@@ -340,6 +342,8 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     given = out
     out = result("solve", kind, out, stack + tail, name, a, "F" if not stack else "C")
     if stack:
+        if given is not None:
+            require_apart("solve", kind, out, in_place=True, a=a, b=b)
         a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
         b = kind.broadcast(b, stack + tail)
     reports = []
