@@ -25,11 +25,10 @@ TEMPLATE_ARGUMENTS = re.compile(r"<[\w:\s,*]*>")
 EXTENDED = re.compile(r"\bKOKKOS(_CLASS)?_LAMBDA\b")
 DEVICE_MEMORY = re.compile(r"\b(?:Kokkos::View|LocalMatrix|Vector)<(?:[^;(){}]*)>\s+\w+\(\s*\"heddle::")
 MEMBER = re.compile(r"^\s*(?:\w[^;{}\"]*\)\s*:|:|,)?\s*\w+\(\"heddle::[^\"]*\"\)", re.M)
-
-
-VECTOR = re.compile(r"\bstd::vector<[^;(){}]*>\s+(\w+(?:\s*,\s*\w+)*)\s*[;({=]")
-# The type's arguments, and the name that the constructor's first argument begins with.
-VIEW = re.compile(r"\b(?:MatrixView|Strided(?:Vector|Matrix|Batch)|Kokkos::View)<([^;(){}]*)>(?:\s+\w+)?\(\s*(\w+)(\.data\(\))?")
+VECTOR = re.compile(r"\bstd::vector<[^;(){}]*>\s*&?\s*(\w+(?:\s*,\s*\w+)*)\s*[;({=,)]")
+# The type's arguments, and what the constructor's first argument names, be it a member, and how its elements are meant.
+VIEW = re.compile(r"\b(?:MatrixView|Strided(?:Vector|Matrix|Batch)|Kokkos::View)<([^;(){}]*)>(?:\s+\w+)?\s*[({]"
+                  r"\s*&?(?:\w+(?:\.|->))*?(\w+)(\.data\(\)|\[0\])?\s*[,)}+]")
 
 
 def code_of(text):
@@ -138,7 +137,8 @@ def vectors(text):
     lines = set()
     makers = set()
     for found in VIEW.finditer(code):
-        if "HostSpace" in found[1] or "Kokkos::View" in found[0] and "MemorySpace" not in found[1]:
+        named = "Kokkos::View" in found[0] and "Space" in found[1]
+        if "HostSpace" in found[1] or (named and "MemorySpace" not in found[1]):
             continue
         if found[3]:
             lines |= {line_of(code, found.start())} if found[2] in names else set()
@@ -182,7 +182,11 @@ def self_test():
     declared = "std::vector<T> x(n);\nstd::vector<R> y, z;\n"
     maker = "template <class U> MatrixView<U> matrix(U* data, Index m) {\n return MatrixView<U>(data, layout(m)); }\n"
     for use, lines in (("MatrixView<T>(x.data(), m);", [3]), ("const StridedVector<R> w(z.data(), n);", [3]),
-                       ("Kokkos::View<T*, MemorySpace>(x.data(), n);", [3]), (maker + "f(matrix<T>(x.data(), m));", [5]),
+                       ("Kokkos::View<T*, MemorySpace>(x.data(), n);", [3]), ("Kokkos::View<T*>(x.data(), n);", [3]),
+                       ("MatrixView<T>{x.data(), m};", [3]), ("StridedVector<T>(&x[0], m);", [3]),
+                       ("MatrixView<T>(c.y.data() + m, m);", [3]),
+                       ("void f(const std::vector<T>& w, int n) { StridedVector<T>(w.data(), n); }", [3]),
+                       ("Kokkos::View<T*, Space>(x.data(), n);", []), (maker + "f(matrix<T>(x.data(), m));", [5]),
                        ("Kokkos::View<T*, Kokkos::HostSpace>(x.data(), n);", []), ("MatrixView<T>(a.data(), m);", []),
                        (maker + "f(matrix<T>(a.data(), m));", [])):
         assert list(vectors(declared + use)) == lines, use

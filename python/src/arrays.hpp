@@ -117,7 +117,7 @@ template <class T, int Rank> class Operand {
 
   [[nodiscard]] const View& operator*() const { return view_; }
   [[nodiscard]] const View* operator->() const { return &view_; }
-  /// Where the caller's elements lie, as addresses alone: two copies of one array are apart, and their homes are not.
+  /// A View of the caller's own elements. On GPU backends only its addresses are of use: kernels do not reach them.
   [[nodiscard]] View home() const { return View(home_.data(), home_.layout()); }
 
   /// Once the kernels that write it have been given to space().
@@ -149,7 +149,7 @@ template <class T, int Rank> class Operand {
   Packed packed_;
 };
 
-/// Throws Error(argument) where an operation would write what it reads, of the caller's arrays.
+/// Throws Error(argument) where the caller's `output` shares elements with the caller's `input`, copied or not.
 template <class In, class Out, int RankIn, int RankOut>
 void require_apart(const char* operation, const char* input_name, const Operand<In, RankIn>& input,
                    const char* output_name, const Operand<Out, RankOut>& output) {

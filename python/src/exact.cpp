@@ -83,11 +83,12 @@ void sums_of_groups(const Input& x, const Input& groups, const Output& out, bool
     with_type_of<std::int32_t, std::int64_t>(groups.dtype(), [&]<class I>() {
       run([&] {
         const Operand<const T, 1> X(x, "x");
+        const char* const operation = keyed ? "exact.keyed_sum" : "exact.segmented_sum";
         const char* const groups_name = keyed ? "keys" : "offsets";
         const Operand<const I, 1> G(groups, groups_name);
         const Operand<T, 1> sums(out, "out");
-        require_apart(keyed ? "exact.keyed_sum" : "exact.segmented_sum", "x", X, "out", sums);
-        require_apart(keyed ? "exact.keyed_sum" : "exact.segmented_sum", groups_name, G, "out", sums);
+        require_apart(operation, "x", X, "out", sums);
+        require_apart(operation, groups_name, G, "out", sums);
         if (keyed) {
           by_kept_plan<T, I>(*X, *G, *sums);
         } else {

@@ -13,34 +13,12 @@ Index quotient_up(Index a, Index b) {
   return a / b + (a % b > 0 ? 1 : 0);
 }
 
-struct Steps {
-  Index count;
-  Index stride;
-};
-
-// Whether body(v) holds for any v = j one.stride - k other.stride in [least, most], 0 <= j < one.count, 0 <= k <
-// other.count.
-template <class Body> bool any_difference(Steps one, Steps other, Index least, Index most, const Body& body) {
-  if (one.count == 1) one.stride = other.stride;
-  if (other.count == 1) other.stride = one.stride;
-  if (one.stride == other.stride) {
-    const Index end = std::min(one.count - 1, quotient_down(most, one.stride));
-    for (Index t = std::max(1 - other.count, quotient_up(least, one.stride)); t <= end; ++t) {
-      if (body(t * one.stride)) return true;
-    }
-    return false;
-  }
-  // Through the fewer steps, for the range of the others.
-  const bool swapped = one.count < other.count;
-  const Steps& few = swapped ? one : other;
-  const Steps& many = swapped ? other : one;
-  for (Index k = 0; k < few.count; ++k) {
-    const Index shift = k * few.stride;
-    const Index end = std::min(many.count - 1, quotient_down((swapped ? -least : most) + shift, many.stride));
-    for (Index j = std::max<Index>(0, quotient_up((swapped ? -most : least) + shift, many.stride)); j <= end; ++j) {
-      const Index difference = j * many.stride - shift;
-      if (body(swapped ? -difference : difference)) return true;
-    }
+// Whether body(v) holds for any v = (j - k) stride in [least, most], 0 <= j < one, 0 <= k < other.
+template <class Body>
+bool any_difference(Index one, Index other, Index stride, Index least, Index most, const Body& body) {
+  const Index end = std::min(one - 1, quotient_down(most, stride));
+  for (Index t = std::max(1 - other, quotient_up(least, stride)); t <= end; ++t) {
+    if (body(t * stride)) return true;
   }
   return false;
 }
@@ -69,23 +47,28 @@ Storage::Storage(const void* data, Index bytes, Three extent, Three steps)
 
 bool share(const Storage& one, const Storage& other) {
   if (one.width == 0 || other.width == 0) return false;
-  // [x, + a) and [y, + b) have a byte in common where -a < y - x < b: here y - x is `apart` less a difference of steps.
+  const auto used = [](const Storage& of) {
+    return static_cast<std::size_t>(std::ranges::count_if(of.count, [](Index count) { return count > 1; }));
+  };
   const auto length = [](const Storage& of, std::size_t dimensions) {
     Index bytes = of.width;
     for (std::size_t d = 0; d < dimensions; ++d) bytes += (of.count[d] - 1) * of.stride[d];
     return bytes;
   };
-  const auto meet = [&](const auto& again, std::size_t dimensions, Index apart) -> bool {
-    while (dimensions > 0 && one.count[dimensions - 1] == 1 && other.count[dimensions - 1] == 1) --dimensions;
-    const Index a = length(one, dimensions);
-    const Index b = length(other, dimensions);
-    if (apart >= a || -apart >= b) return false;
-    if (dimensions == 0) return true;
-    const std::size_t d = dimensions - 1;
-    return any_difference({one.count[d], one.stride[d]}, {other.count[d], other.stride[d]}, apart - length(one, d) + 1,
-                          apart + length(other, d) - 1, [&](Index step) { return again(again, d, apart - step); });
+  // [x, + a) and [y, + b) have a byte in common where -b < y - x < a: here y - x is `apart` less a difference of steps.
+  // The longest steps come first, those of both where they are equal.
+  const auto meet = [&](const auto& again, std::size_t of_one, std::size_t of_other, Index apart) -> bool {
+    if (apart >= length(one, of_one) || -apart >= length(other, of_other)) return false;
+    if (of_one == 0 && of_other == 0) return true;
+    const Index step = of_one > 0 ? one.stride[of_one - 1] : 0;
+    const Index other_step = of_other > 0 ? other.stride[of_other - 1] : 0;
+    const Index count = step >= other_step ? one.count[--of_one] : 1;
+    const Index other_count = other_step >= step ? other.count[--of_other] : 1;
+    return any_difference(count, other_count, std::max(step, other_step), apart - length(one, of_one) + 1,
+                          apart + length(other, of_other) - 1,
+                          [&](Index by) { return again(again, of_one, of_other, apart - by); });
   };
-  return meet(meet, 3, other.first - one.first);
+  return meet(meet, used(one), used(other), other.first - one.first);
 }
 
 }  // namespace heddle::impl

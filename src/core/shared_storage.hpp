@@ -24,12 +24,12 @@ struct Storage {
   Storage(const void* data, Index bytes, Three extent, Three steps);
 };
 
-/// Exact: columns or rows of one array that take turns are apart, however their strides interleave. Where the ranges
-/// of addresses are apart, or the strides are equal, in constant time; at worst in that of the shorter extents'
-/// product.
+/// Exact: columns or rows of one array that take turns are apart, however their strides interleave. Cost: constant for
+/// ranges of addresses that are apart, and for blocks of one array, strided ones too; at worst the product of all
+/// counts whose strides differ.
 [[nodiscard]] bool share(const Storage& one, const Storage& other);
 
-/// Of a view of rank 1 to 3, strided or not.
+/// The bytes of a view of rank 1, 2 or 3 with any strides.
 template <class View> [[nodiscard]] Storage storage_of(const View& view) {
   static_assert(View::rank() >= 1 && View::rank() <= 3);
   Storage::Three extent{1, 1, 1};

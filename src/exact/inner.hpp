@@ -109,7 +109,7 @@ template <Scalar T> struct ExactSum {
       return part[0].template value<T>();
     }
   }
-  /// The same of a sum that nobody needs any more.
+  /// The same for a sum that is not used again.
   [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T value() && {
     if constexpr (is_complex<T>) {
       return T(static_cast<Accumulator<double>&&>(part[0]).template value<Real<T>>(),
@@ -163,7 +163,7 @@ template <Scalar T> struct Update {
     WideSum wide;
     return exactly(sum, y, wide);
   }
-  /// The same with room for a WideSum, whatever it holds.
+  /// The same, with `wide` as workspace, whose value on entry does not matter.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y, WideSum& wide) const {
     if (alpha == T(1)) {
       if (beta != T(0)) {

@@ -63,11 +63,14 @@ template <Scalar T> class RowSums {
   }
   [[nodiscard]] ExactSum<T> exact(Index i, Index begin, Index end) const {
     ExactSum<T> sum;
+    add_to(sum, i, begin, end);
+    return sum;
+  }
+  void add_to(ExactSum<T>& sum, Index i, Index begin, Index end) const {
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
       with_terms(i, begin, p,
                  [&](const auto& terms) { add_exactly(terms, 0, (end - begin) * terms_per_product<T>, sum.part[p]); });
     }
-    return sum;
   }
 
  private:

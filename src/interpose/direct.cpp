@@ -303,7 +303,8 @@ template <Scalar T>
         T& c = product.C[i + j * product.leading_c];
         T result;
         if (!update.rounds_to(all.compensated(i, 0, inner), inner, c, result)) {
-          const OffStack<sums::ExactSum<T>> sum(std::in_place, all.exact(i, 0, inner));
+          const OffStack<sums::ExactSum<T>> sum(std::in_place);
+          all.add_to(*sum, i, 0, inner);
           result = update.exactly(*sum, c, *OffStack<exact::bits::WideSum>());
         }
         c = result;

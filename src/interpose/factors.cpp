@@ -162,7 +162,7 @@ template <Scalar T>
   return zero;
 }
 
-// What `half` columns that are factored give the `rest` on their right.
+// Applies the first `half` columns, which are factored, to the `rest` on their right.
 template <Scalar T>
 [[gnu::noinline]] void update_right(Index rows, Index half, Index rest, T* A, Index leading,
                                     const std::vector<Index>& pivots) {
@@ -172,7 +172,7 @@ template <Scalar T>
   multiply<T>({Operation::none, Operation::none, rows - half, rest, half, T{-1}, A + half, leading, right, leading,
                T{1}, right + half, leading});
 }
-// What the factors of the `rest` change in the `half` on their left.
+// Applies the row swaps of the `rest` to the `half` columns on their left, and appends them to `pivots`.
 template <Scalar T>
 [[gnu::noinline]] void update_left(Index half, Index rest, T* A, Index leading, const std::vector<Index>& of_rest,
                                    std::vector<Index>& pivots) {

@@ -187,7 +187,7 @@ template <Scalar T> [[gnu::noinline]] void solve_one(const System<T>& system, In
              system.others);
 }
 
-// What `near_size` unknowns from `near` on take from `far_size` others.
+// Subtracts the products of `near_size` solved unknowns, from `near` on, from the `far_size` right sides from `far` on.
 template <Scalar T>
 [[gnu::noinline]] void take_off(const System<T>& system, Index near, Index near_size, Index far, Index far_size) {
   const Element<T>& A = system.A;

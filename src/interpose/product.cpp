@@ -90,7 +90,8 @@ template <Scalar T> [[gnu::noinline]] void multiply_somehow(const Product<T>& pr
 #endif
 }
 
-// Once with alpha, and where that may have rounded too early besides without it.
+// Computes the product with alpha and without it, and corrects elements that alpha multiplied after they had overflowed
+// or lost bits.
 template <Scalar T> [[gnu::noinline]] void multiply_twice(const Product<T>& product, Outcome<T>& outcome) {
   std::vector<T> rounded(static_cast<std::size_t>(product.m * product.n));
   Product<T> alone = product;

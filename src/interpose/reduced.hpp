@@ -51,7 +51,7 @@ template <RealScalar T> class SettledLanes {
   OffStack<ThreefoldLanes> lanes_;
 };
 
-/// The lanes of LaneSums whose bits in `open` are set.
+/// Sums the lanes of LaneSums whose bits in `open` are set, in three doubles' precision or exactly.
 template <RealScalar T>
 [[gnu::noinline]] void settle_lanes(const LaneSums& sums, Index wanted, unsigned open, double* result) {
   std::optional<SettledLanes<T>> settled;

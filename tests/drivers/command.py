@@ -7,6 +7,7 @@ more a GPU's runtime, takes longer than most of them. A command that is given an
 
 import atexit
 import csv
+import importlib.util
 import json
 import os
 import re
@@ -173,6 +174,12 @@ class CommandTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="heddle-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def need(self, *modules):
+        """Skips the test where Python has not all of these."""
+        for module in modules:
+            if importlib.util.find_spec(module) is None:
+                self.skipTest(f"no {module}")
 
     def path(self, name):
         return os.path.join(self.folder, name)

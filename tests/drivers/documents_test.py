@@ -1,6 +1,5 @@
 """What documents say of the command: man pages, completions, the reference pages, README's lines and the guides' programs."""
 
-import importlib.util
 import json
 import os
 import re
@@ -117,9 +116,7 @@ class Lines(CommandTest):
 
     def setUp(self):
         super().setUp()
-        for module in ("matplotlib", "h5py"):  # for `heddle plot`
-            if importlib.util.find_spec(module) is None:
-                self.skipTest(f"no {module}")
+        self.need("matplotlib", "h5py")  # for `heddle plot`
         os.makedirs(self.path("build/openmp/src"))
         os.symlink(os.path.dirname(os.path.realpath(COMMAND)), self.path("build/openmp/src/drivers"))
         self.readme = [line for block in fences(text_of(ROOT, "README.md"), "sh") for line in block.splitlines()]

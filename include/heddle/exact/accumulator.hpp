@@ -235,13 +235,10 @@ template <RealScalar T> class Accumulator {
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
   [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const& {
-    if (is_special()) {
-      return special<U>();
-    }
     Accumulator copy = *this;
     return static_cast<Accumulator&&>(copy).template value<U>();
   }
-  /// The same of a sum that nobody needs any more, without a copy of its digits.
+  /// The same for an accumulator that is not used again: its digits are changed instead of copied.
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
   [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() && {
