@@ -241,8 +241,11 @@ class PeerReceive final : public Transfer {
 
  private:
   void stop() override {
-    // Copies under way still read the sender's memory.
-    if (complete_) event_.wait();
+    // Copies under way still read the sender's memory, which its owner can free once nobody has it open: a message that
+    // was given up is kept for good.
+    if (!complete_) return;
+    event_.wait();
+    mapping_.reset();
   }
 
   void pull() {

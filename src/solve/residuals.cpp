@@ -129,20 +129,32 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
   if (X.rows() == 0 || X.columns() == 0) return powers;
   // Of a sum of products of complex numbers, a part is below 2 n times the parts of both.
   const Index of_a = exponent_of_matrix(A) + std::ilogb(static_cast<double>(X.rows())) + 2;
-  for (Index j = 0; j < X.columns(); ++j) {
-    const std::vector<T> x = column_of(X, j);
-    std::vector<T> r = column_of(B, j);
-    const Index power = power_for<T>(std::max(of_a + exponent_of(x), exponent_of(r)) + 1);
-    powers[static_cast<std::size_t>(j)] = power;
-    const T factor = times_two_to(T(1), power);
-    if (A.ranks().comm() != nullptr) {
-      exact::gemv<T>(*A.ranks().comm(), Operation::none, -factor, A.distributed(), x, factor, r);
-      set_column(R, j, r);
-    } else {
-      set_column(R, j, r);
-      exact::gemv(A.space(), Operation::none, -factor, A.local(), Kokkos::subview(X.local(), Kokkos::ALL, j), factor,
-                  Kokkos::subview(R.local(), Kokkos::ALL, j));
+  const auto power_of_column = [&](Index j) {
+    return power_for<T>(std::max(of_a + exponent_of(column_of(X, j)), exponent_of(column_of(B, j))) + 1);
+  };
+  for (Index j = 0; j < X.columns(); ++j) powers[static_cast<std::size_t>(j)] = power_of_column(j);
+
+  if (A.ranks().comm() == nullptr) {
+    Kokkos::deep_copy(A.space(), R.local(), B.local());
+    // Neighbours of one power, mostly all columns, are one product; of a few columns at a time, which the host copies.
+    constexpr Index most = 256;
+    for (Index begin = 0, end = 0; begin < X.columns(); begin = end) {
+      const Index power = powers[static_cast<std::size_t>(begin)];
+      const Index last = std::min(begin + most, X.columns());
+      while (end < last && powers[static_cast<std::size_t>(end)] == power) ++end;
+      const T factor = times_two_to(T(1), power);
+      const auto some = Kokkos::make_pair(begin, end);
+      exact::gemm(A.space(), Operation::none, Operation::none, -factor, A.local(),
+                  Kokkos::subview(X.local(), Kokkos::ALL, some), factor,
+                  Kokkos::subview(R.local(), Kokkos::ALL, some));
     }
+    return powers;
+  }
+  for (Index j = 0; j < X.columns(); ++j) {
+    const T factor = times_two_to(T(1), powers[static_cast<std::size_t>(j)]);
+    std::vector<T> r = column_of(B, j);
+    exact::gemv<T>(*A.ranks().comm(), Operation::none, -factor, A.distributed(), column_of(X, j), factor, r);
+    set_column(R, j, r);
   }
   return powers;
 }

@@ -42,8 +42,8 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double part_size(const T& x) {
 
 /// R_j = 2^p (B - A X)_j for each column j, each element rounded once; p of each column is returned. It is 0 but where
 /// elements could overflow, or all be so small that what they were rounded to could not tell them. B, X and R have one
-/// placement, in blocks of whole columns; A has any. Collective. Bits: reproducible. Cost: exact::gemv() for each
-/// column, and a pass over A.
+/// placement, in blocks of whole columns; A has any. Collective. Bits: reproducible. Cost: exact::gemm() on one rank,
+/// exact::gemv() for each column over several, and a pass over A.
 template <Scalar T>
 [[nodiscard]] std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B,
                                                  const PlacedMatrix<T>& X, const PlacedMatrix<T>& R);

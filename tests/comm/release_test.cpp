@@ -59,33 +59,68 @@ TEST(AllocateTogether, ThrowsWhatTheSecondTryThrows) {
   EXPECT_EQ(comm.all_reduce(1, Reduction::sum), comm.size());
 }
 
-TEST(Mappings, AreReleasedSoThatFreedMemoryComesBack) {
-  const Communicator comm = test::world();
-  if (comm.size() == 1) GTEST_SKIP() << "there is nobody else who has memory open";
-  if (!availability(comm, TransportKind::peer).available) {
-    GTEST_SKIP() << availability(comm, TransportKind::peer).reason;
+// Memory of a device, of which tests take more than what other programs of the suite take or give back meanwhile.
+class Mappings : public ::testing::Test {
+ protected:
+  static constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+  static constexpr double size = 12.0 * gibibyte;
+
+  void SetUp() override {
+    if (comm_.size() == 1) GTEST_SKIP() << "there is nobody else who has memory open";
+    if (!availability(comm_, TransportKind::peer).available) {
+      GTEST_SKIP() << availability(comm_, TransportKind::peer).reason;
+    }
+    before_ = free();
+    if (comm_.all_reduce(before_, Reduction::minimum) < 2.0 * size) GTEST_SKIP() << "24 GiB of a device are not free";
   }
-  // More than what other programs of the suite take or give back meanwhile.
-  constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
-  constexpr double size = 12.0 * gibibyte;
-  const auto free = [] { return static_cast<double>(impl::vendor::memory_info().free); };
-  const Transport transport = make_transport(comm, TransportKind::peer);
-  const double before = free();
-  if (comm.all_reduce(before, Reduction::minimum) < 2.0 * size) GTEST_SKIP() << "24 GiB of a device are not free";
+  static double free() { return static_cast<double>(impl::vendor::memory_info().free); }
+  [[nodiscard]] Buffer buffer(double bytes) const {
+    return Buffer(Kokkos::view_alloc(comm_.space(), Kokkos::WithoutInitializing, "heddle::test::buffer"),
+                  static_cast<std::size_t>(bytes / sizeof(double)));
+  }
+  void expect_all_is_free_again() const {
+    comm_.barrier();
+    impl::release_mappings(comm_);
+    EXPECT_GT(free(), before_ - 0.5 * size);
+  }
+
+  const Communicator comm_ = test::world();
+  double before_ = 0.0;
+};
+
+TEST_F(Mappings, AreReleasedSoThatFreedMemoryComesBack) {
+  const Transport transport = make_transport(comm_, TransportKind::peer);
   {
-    const Buffer here(Kokkos::view_alloc(comm.space(), "heddle::test::here"), 1);
-    const Buffer large(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::test::large"),
-                       comm.rank() == 0 ? static_cast<std::size_t>(size / sizeof(double)) : 1);
+    const Buffer here = buffer(sizeof(double));
+    const Buffer large = buffer(comm_.rank() == 0 ? size : sizeof(double));
     const Buffer word(large.data(), 1);
-    Kokkos::deep_copy(comm.space(), word, 4.0);
-    if (comm.rank() == 1) transport.receive<double>(here, 0, 1).wait();
-    if (comm.rank() == 0) transport.send<double>(word, 1, 1).wait();
+    Kokkos::deep_copy(comm_.space(), word, 4.0);
+    if (comm_.rank() == 1) transport.receive<double>(here, 0, 1).wait();
+    if (comm_.rank() == 0) transport.send<double>(word, 1, 1).wait();
     transport.drain();
-    comm.space().fence("heddle::test::sent");
+    comm_.space().fence("heddle::test::sent");
   }
-  comm.barrier();
-  impl::release_mappings(comm);
-  EXPECT_GT(free(), before - 0.5 * size);
+  expect_all_is_free_again();
+}
+
+TEST_F(Mappings, AreClosedByAMessageThatIsGivenUp) {
+  constexpr int rounds = 4;
+  for (int round = 0; round < rounds; ++round) {
+    const Buffer data = buffer(comm_.rank() < 2 ? size / rounds : sizeof(double));
+    comm_.space().fence("heddle::test::allocated");
+    test::expect_refusal(ErrorKind::storage, "rank 1: no more", [&] {
+      comm_.together([&] {
+        const Transport transport = make_transport(comm_, TransportKind::peer);
+        if (comm_.rank() == 0) transport.send<double>(data, 1, 1).wait();
+        if (comm_.rank() == 1) {
+          transport.receive<double>(data, 0, 1).wait();  // The copy has begun, and takes a millisecond.
+          throw Error(ErrorKind::storage, "no more");
+        }
+        comm_.barrier();
+      });
+    });
+  }
+  expect_all_is_free_again();
 }
 
 }  // namespace

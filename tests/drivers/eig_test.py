@@ -13,7 +13,6 @@ THESIS = "3\n2.0 -1.0 0.0\n-1.0 2.0 -1.0\n0.0 -1.0 2.0\n"
 THESIS_ROWS = [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
 THESIS_VALUES = [2 - math.sqrt(2), 2.0, 2 + math.sqrt(2)]
 METHODS = ["auto", "classical", "cyclic", "round-robin", "blocked", "preconditioned"]
-PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def hermitian(rng, n, is_complex=False):
@@ -481,8 +480,7 @@ class Scf(CommandTest):
         self.succeed("eig", "--scf", "--size", 60, "--plot", "scf.png")
         self.run_command("plot", "eig_scf.csv", "-o", "again.png")
         for name in ("scf.png", "again.png"):
-            with open(self.path(name), "rb") as file:
-                self.assertEqual(file.read(8), PNG)
+            self.assert_picture(name)
 
 
 class StudyOfJacobi(CommandTest):
@@ -580,8 +578,7 @@ class StudyOfJacobi(CommandTest):
         result = self.run_command("plot", "study_jacobi.csv", "-o", "again.png")
         self.assertEqual(result.code, 0, result.errors)
         for name in ("jacobi.png", "again.png"):
-            with open(self.path(name), "rb") as file:
-                self.assertEqual(file.read(8), PNG)
+            self.assert_picture(name)
 
 
 def import_or_skip(test, module):

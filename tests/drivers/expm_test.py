@@ -116,8 +116,7 @@ class Expm(CommandTest):
         del matplotlib
         for more in (["--size", 1], ["--size", 5, "--times-minus-i", "--degree", 1], ["--size", 4, "--norm", 0]):
             self.succeed("expm", *more, "--method", "taylor", "--terms", "--plot", "terms.png")
-            with open(self.path("terms.png"), "rb") as file:
-                self.assertTrue(file.read().startswith(b"\x89PNG"))
+            self.assert_picture("terms.png")
             os.remove(self.path("terms.png"))
         self.assertFalse([name for name in os.listdir(self.folder) if "terms" in name])
         self.succeed("expm", "--size", 4, "--method", "taylor", "--terms", "--terms-file", "t.csv", "--plot", "a.png")

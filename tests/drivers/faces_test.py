@@ -457,8 +457,7 @@ class Study(CommandTest):
             self.skipTest("no matplotlib")
         del matplotlib
         self.succeed(*self.ARGUMENTS, "--plot", "s.png")
-        with open(self.path("s.png"), "rb") as file:
-            self.assertTrue(file.read().startswith(b"\x89PNG"))
+        self.assert_picture("s.png")
         result = self.run_command("plot", "study_faces.csv")
         self.assertEqual((result.code, result.output), (0, "wrote study_faces.png\n"), result.errors)
         self.assertTrue(os.path.exists(self.path("study_faces.png")))

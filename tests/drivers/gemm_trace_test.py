@@ -188,8 +188,7 @@ class PlotTrace(CommandTest):
             self.trace(*arguments, ranks=ranks)
             result = self.run_command("plot", "trace.json")
             self.assertEqual((result.code, result.output, result.errors), (0, "wrote trace.png\n", ""))
-            with open(self.path("trace.png"), "rb") as file:
-                self.assertTrue(file.read().startswith(b"\x89PNG"))
+            self.assert_picture("trace.png")
             os.remove(self.path("trace.png"))
         # By what it holds, not by its name.
         os.rename(self.path("trace.json"), self.path("trace.h5"))

@@ -67,8 +67,7 @@ class StudyExactErrors(CommandTest):
         self.assertEqual({row["algorithm"] for row in rows}, {"auto", "plain"})
         self.succeed("plot", "both.csv", "-o", "again.png")
         for name in ("both.png", "again.png"):
-            with open(self.path(name), "rb") as file:
-                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+            self.assert_picture(name)
 
     def test_refusals(self):
         self.refuse("study", "exact-errors", "--operations", "gemm", message="trsv")

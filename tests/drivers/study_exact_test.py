@@ -45,8 +45,7 @@ class StudyExact(CommandTest):
         self.assertEqual({row["scalar"] for row in self.rows("both.csv")}, {"double", "float"})
         self.succeed("plot", "both.csv", "-o", "again.png")
         for name in ("both.png", "again.png"):
-            with open(self.path(name), "rb") as file:
-                self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+            self.assert_picture(name)
 
     def test_other_libraries_are_beside_where_they_are_found(self):
         for peer, of_none in (("reproblas", ("trsv", "lu")), ("mkl", ("sum",))):
@@ -74,11 +73,18 @@ class StudyExact(CommandTest):
         with open(self.path("other.csv"), "w", encoding="utf-8") as file:
             file.write("# heddle study gemm, heddle 1\n")
         self.refuse("study", "exact", *SMALL, "--join", "other.csv", message="is no table of heddle study exact")
-        self.succeed("study", "exact", "--operations", "sum", "--algorithms", "auto", "--lengths", 9, "--repeat", 1,
+        self.succeed("study", "exact", "--operations", "sum", "--algorithms", "plain", "--lengths", 9, "--repeat", 1,
                      "-o", "one.csv")
         result = self.run_command("plot", "one.csv")
         self.assertEqual(result.code, 1)
-        self.assertIn("one.csv: has no times over plain ones", result.errors)
+        self.assertIn("one.csv: has no times of other algorithms than plain", result.errors)
+
+    def test_a_picture_of_what_has_no_plain_times(self):
+        self.need("matplotlib")
+        # Builds for GPUs have no plain LU.
+        self.succeed("study", "exact", "--operations", "sum,lu", "--algorithms", "auto", "--lengths", "9,90", "--sizes", "5,9",
+                     "--repeat", 1, "-o", "auto.csv", "--plot", "auto.png")
+        self.assert_picture("auto.png")
 
 
 if __name__ == "__main__":

@@ -85,8 +85,7 @@ class StudyGemm(CommandTest):
             if not ON_GPU:
                 self.assertEqual(row["nominal_share"], "")
         self.succeed("plot", "both.csv", "-o", "both.png")
-        with open(self.path("both.png"), "rb") as file:
-            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+        self.assert_picture("both.png")
 
     def test_the_table_and_the_report_say_the_same(self):
         report = self.succeed("study", "gemm", *SMALL, "--placements", "whole", "-o", "s.csv", ranks=2)

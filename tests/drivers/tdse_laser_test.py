@@ -297,8 +297,7 @@ class Runs(LaserTest):
             self.assertEqual((result.code, result.errors), (0, ""), result.errors)
         self.tdse("oscillator.toml", "--output", "run.h5")
         self.assertEqual(self.run_command("plot", "run.h5", "--output", "spectrum.png").code, 0)
-        with open(self.path("spectrum.png"), "rb") as file:
-            self.assertTrue(file.read().startswith(b"\x89PNG"))
+        self.assert_picture("spectrum.png")
 
 
 class Refusals(LaserTest):

@@ -43,11 +43,6 @@ class StudiesTest(TdseCommandTest):
         super().setUp()
         self.write("small.toml", SMALL)
 
-    def assert_picture(self, name):
-        with open(self.path(name), "rb") as file:
-            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
-        self.assertGreater(os.path.getsize(self.path(name)), 10000)
-
 
 class UnsafeSteps(StudiesTest):
     def named_step(self, *settings):

@@ -568,8 +568,7 @@ class Plot(TdseTest):
             self.tdse("small.toml", "--output", "run.h5", *settings)
             result = self.run_command("plot", "run.h5")
             self.assertEqual((result.code, result.errors), (0, ""), result.errors)
-            with open(self.path("run.png"), "rb") as file:
-                self.assertTrue(file.read().startswith(b"\x89PNG"))
+            self.assert_picture("run.png")
             os.remove(self.path("run.png"))
 
     def test_python_that_cannot(self):

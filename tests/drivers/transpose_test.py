@@ -154,8 +154,7 @@ class Study(CommandTest):
             self.skipTest("no matplotlib or numpy")
         del matplotlib, numpy
         self.succeed(*self.SMALL, "--plot", "s.png")
-        with open(self.path("s.png"), "rb") as file:
-            self.assertTrue(file.read().startswith(b"\x89PNG"))
+        self.assert_picture("s.png")
         result = self.run_command("plot", "study_transpose.csv")
         self.assertEqual((result.code, result.output), (0, "wrote study_transpose.png\n"), result.errors)
         self.assertTrue(os.path.exists(self.path("study_transpose.png")))

@@ -7,6 +7,7 @@
 #include <cfenv>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -175,30 +176,42 @@ TYPED_TEST(Exceptions, OfFactorizationsAreNone) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-// How many bytes of the stack of a thread that runs `body` are changed, its thread-local variables included.
-std::size_t stack_touched_by(const std::function<void()>& body) {
-  constexpr std::size_t size = std::size_t{256} * 1024;
-  static auto* const stack = static_cast<unsigned char*>(std::aligned_alloc(4096, size));
-  std::fill_n(stack, size, 0xa5);
+// Runs `body` by a thread with that stack; false where the stack does not take the thread-local variables.
+bool run_on(std::span<unsigned char> stack, const std::function<void()>& body) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  if (pthread_attr_setstack(&attributes, stack, size) != 0) throw std::runtime_error("pthread_attr_setstack");
+  if (pthread_attr_setstack(&attributes, stack.data(), stack.size()) != 0) {
+    throw std::runtime_error("pthread_attr_setstack");
+  }
   pthread_t thread{};
   const auto run = [](void* given) -> void* {
     (*static_cast<const std::function<void()>*>(given))();
     return nullptr;
   };
-  if (pthread_create(&thread, &attributes, run, const_cast<void*>(static_cast<const void*>(&body))) != 0) {
-    throw std::runtime_error("pthread_create");
-  }
-  pthread_join(thread, nullptr);
+  const int failed = pthread_create(&thread, &attributes, run, const_cast<void*>(static_cast<const void*>(&body)));
   pthread_attr_destroy(&attributes);
-  const auto* const touched = std::find_if(stack, stack + size, [](unsigned char byte) { return byte != 0xa5; });
+  if (failed == 0) pthread_join(thread, nullptr);
+  return failed == 0;
+}
+
+// How many bytes of the stack of a thread that runs `body` are changed, its thread-local variables included.
+std::size_t stack_touched_by(const std::function<void()>& body) {
+  constexpr unsigned char untouched = 0xa5;
+  constexpr std::size_t most = std::size_t{64} * 1024 * 1024;
+  // The libraries of a GPU have many thread-local variables.
+  static std::size_t size = std::size_t{256} * 1024;
+  static auto* const stack = static_cast<unsigned char*>(std::aligned_alloc(4096, most));
+  for (;; size *= 2) {
+    if (size > most) throw std::runtime_error("no thread could be created");
+    std::fill_n(stack, size, untouched);
+    if (run_on({stack, size}, body)) break;
+  }
+  const auto* const touched = std::find_if(stack, stack + size, [](unsigned char byte) { return byte != untouched; });
   return static_cast<std::size_t>(stack + size - touched);
 }
 
-// What g++ makes of the library with optimisation; other compilers' frames are larger.
-#if defined(__OPTIMIZE__) && !defined(__clang__)
+// What g++ makes of the library with optimisation; other compilers' frames are larger, and nvcc's are not measured.
+#if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(KOKKOS_ENABLE_CUDA)
 constexpr std::size_t most_of_a_stack = std::size_t{4} * 1024;
 #else
 constexpr std::size_t most_of_a_stack = std::size_t{16} * 1024;
