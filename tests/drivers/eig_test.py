@@ -396,7 +396,6 @@ class Eigen(CommandTest):
                                (["--lower-precision"], "--lower-precision over 2 ranks"),
                                (["--rotations", 5], "--rotations over 2 ranks")):
             self.refuse("eig", "--input", "m.txt", *flags, ranks=2, message=message)
-        self.refuse("eig", "--scf", ranks=2, message="--scf runs on one rank")
         self.refuse("eig", "--scf", "--dimensions", 3, message="--scf --dimensions 3: self-consistency is for the row")
         self.refuse("eig", "--input", "m.txt", "--dimensions", 3, message="--dimensions 3 is for --generate kohn-sham")
         self.refuse("eig", "--input", "none.txt", message="none.txt: can't be opened")
@@ -467,6 +466,15 @@ class Scf(CommandTest):
         density = [float(row["density"]) for row in points]
         self.assertAlmostEqual((x[1] - x[0]) * sum(density), 6, delta=1e-9)
         self.assertLess(max(float(row["external"]) for row in points), 0)
+
+    def test_over_ranks(self):
+        alone = self.succeed("eig", "--scf", "--size", 100)["results"]
+        for ranks in (2, 3):
+            results = self.succeed("eig", "--scf", "--size", 100, "-o", "ranks.csv", ranks=ranks)["results"]
+            self.assertAlmostEqual(results["energy"], alone["energy"], delta=1e-9)
+            self.assertEqual(len(self.tables("ranks.csv")[1]), 100)
+        self.write("molecule.txt", "H 0\n")
+        self.refuse("eig", "--scf", "--molecule", "molecule.txt", ranks=2, message="--molecule molecule.txt: runs on one rank")
 
     def test_not_converged(self):
         result = self.refuse("eig", "--scf", "--size", 60, "--iterations", 3, code=1,

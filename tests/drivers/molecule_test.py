@@ -52,6 +52,29 @@ class Molecules(CommandTest):
         self.assertAlmostEqual(one["results"]["energy"], -0.6698, delta=5e-5)
         self.assertEqual((one["inputs"]["size"], one["inputs"]["dimensions"]), (128, 1))
 
+    def test_interactions_that_are_not_coulombs_have_no_virial(self):
+        self.assertNotIn("virial", self.solve("He 0\n", "--functional", "hf", "--size", 64)["results"])
+
+    def test_pictures(self):
+        self.need("matplotlib")
+        self.write("two.txt", HYDROGEN_MOLECULE)
+        self.write("one.txt", "H 0\n")
+        for name, more in (("two.txt", ("--angular", 1)), ("one.txt", ("--functional", "hf", "--size", 64))):
+            self.succeed("eig", "--scf", "--molecule", name, *more, "--plot", "levels.png")
+            self.assert_picture("levels.png")
+            self.assertEqual(self.run_command("plot", "eig_scf.csv", "-o", "again.png").code, 0)
+            self.assert_picture("again.png")
+        self.refuse("eig", "--scf", "--molecule", "one.txt", "--plot", "one.txt", message="would replace")
+        self.refuse("eig", "--scf", "--molecule", "one.txt", "--plot", "a.csv", "-o", "a.csv", message="both write")
+
+    def test_levels_that_change_places(self):
+        self.refuse_file("C 0 0 0\n", "levels 3 and 4 are .* apart, .*'multiplicity 3'", "--iterations", 30, "--angles", 10,
+                         "--radii", 30, "--ratio", 3, code=1)
+        report = self.solve("multiplicity 3\nC 0 0 0\n", "--angles", 10, "--radii", 30, "--ratio", 3)
+        self.assertTrue(report["results"]["converged"])
+        self.assertLess(abs(report["times"]["integrals"] + report["times"]["fields"] + report["results"]["seconds"]
+                            - report["times"]["total"]), 1.0)
+
     def test_units_charge_and_multiplicity(self):
         bohr = self.solve(HYDROGEN_MOLECULE, "--functional", "hf", "--angular", 1, "--ratio", 3)
         angstrom = self.solve("units angstrom\nH 0 0 0\nH 0 0 0.7408480952642\n", "--functional", "hf", "--angular", 1,

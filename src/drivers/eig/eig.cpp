@@ -369,10 +369,11 @@ int run(Context& context, Options options) {
   require(!options.scf || options.overlap.empty(), "--scf makes its own overlaps; --overlap is for one matrix");
   require(options.scf || options.molecule.file.empty(), "--molecule is for --scf");
   const MoleculeSettings& molecule = options.molecule;
-  require_molecule_files(context, molecule, options.save);
+  require_molecule_files(context, molecule, options.settings, options.save);
   if (options.scf) {
-    require(ranks == 1, "--scf runs on one rank, and all threads or the GPU of it; there are ", ranks);
     const bool of_file = !molecule.file.empty();
+    require(ranks == 1 || !of_file, "--molecule ", molecule.file,
+            ": runs on one rank, and all threads or the GPU of it; there are ", ranks);
     require(
         options.dimensions == 1 || of_file, "--scf --dimensions ", options.dimensions,
         ": self-consistency is for the row of atoms in one dimension; of three there is the first matrix, --generate "
@@ -382,14 +383,14 @@ int run(Context& context, Options options) {
         "--scf writes its own table (--output), not --save, --vectors or --values");
     require(options.scalar.empty() || options.scalar == "double", "--scf computes in double");
     ScfSettings& settings = options.settings;
-    require(!of_file || settings.plot.empty(), "--plot draws the row of atoms, not --molecule ", molecule.file);
     if (options.size >= 0) settings.chain.points = static_cast<int>(options.size);
     if (options.tolerance >= 0) settings.scf.tolerance = options.tolerance;
     settings.solver = options.solver;
     if (options.solver.method == eigen::JacobiMethod::automatic && !of_file)
       settings.solver.method = eigen::JacobiMethod::blocked;
-    // A warm start has no such promise.
-    settings.cold = settings.cold || options.solver.reproducible;
+    if (ranks > 1) require_over_ranks(ranks, settings.solver);
+    // A warm start has no such promise; over several ranks there is none.
+    settings.cold = settings.cold || options.solver.reproducible || ranks > 1;
     nlohmann::ordered_json inputs;
     all_options().enter(options, inputs);
     if (of_file) {

@@ -1,5 +1,6 @@
 #include "drivers/eig/matrices.hpp"
 
+#include "drivers/eig/solution.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
 #include "drivers/support/scalars.hpp"
@@ -133,12 +134,31 @@ eigen::KohnShamOptions model_options(const Chain& chain) {
 }
 
 void JacobiSolver::operator()(std::span<const double> H, std::vector<double>& w, std::vector<double>& V) {
+  const auto start = std::chrono::steady_clock::now();
+  w.resize(static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(H.size())))));
+  V.resize(H.size());
+  if (comm_ != nullptr) {
+    solve_over_ranks(H, w, V);
+  } else {
+    solve_here(H, w, V);
+  }
+  seconds_ = seconds_since(start);
+}
+
+void JacobiSolver::solve_over_ranks(std::span<const double> H, std::vector<double>& w, std::vector<double>& V) {
+  const auto n = static_cast<Index>(w.size());
+  const EigenSolution<double> solution = eigen_solution(*comm_, n, matrix_from<double>(H, n), options_, false);
+  report_ = solution.report;
+  if (!report_.converged) throw Error(ErrorKind::computation, "eigensolver " + unconverged(report_));
+  w = solution.values;
+  if (comm_->rank() == 0) std::copy_n(solution.vectors.data(), V.size(), V.begin());
+  comm_->broadcast(std::span(V), 0);
+}
+
+void JacobiSolver::solve_here(std::span<const double> H, std::vector<double>& w, std::vector<double>& V) {
   using List = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
   using ConstList = Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
-  const auto n = static_cast<Index>(std::llround(std::sqrt(static_cast<double>(H.size()))));
-  w.resize(static_cast<std::size_t>(n));
-  V.resize(H.size());
-  const auto start = std::chrono::steady_clock::now();
+  const auto n = static_cast<Index>(w.size());
   const LocalMatrix<double> A = device_matrix<double>("heddle::driver::H", n);
   const LocalMatrix<double> vectors = device_matrix<double>("heddle::driver::vectors", n);
   const Kokkos::View<double*, MemorySpace> values(
@@ -149,7 +169,6 @@ void JacobiSolver::operator()(std::span<const double> H, std::vector<double>& w,
   if (!report_.converged) throw Error(ErrorKind::computation, "eigensolver " + unconverged(report_));
   Kokkos::deep_copy(List(V.data(), V.size()), flat(vectors));
   Kokkos::deep_copy(List(w.data(), w.size()), values);
-  seconds_ = seconds_since(start);
 }
 
 std::string unconverged(const eigen::JacobiReport& report) {

@@ -29,10 +29,16 @@ struct Chain {
 /// The library's eigensolver as eigen::self_consistent() calls it, and what the last call took.
 class JacobiSolver {
  public:
-  /// `warm`: from the second call on, each begins at the vectors of the one before.
+  /// On one rank. `warm`: from the second call on, each begins at the vectors of the one before.
   JacobiSolver(const ExecutionSpace& space, const eigen::JacobiOptions& options, bool warm)
       : space_(space), options_(options) {
     options_.warm_start = warm;
+  }
+  /// Over the ranks of `comm`, which outlives it. There are no warm starts over several. Calls are collective; H is
+  /// rank 0's, and all ranks get the same results.
+  JacobiSolver(const Communicator& comm, const eigen::JacobiOptions& options, bool warm)
+      : JacobiSolver(comm.space(), options, warm && comm.size() == 1) {
+    if (comm.size() > 1) comm_ = &comm;
   }
 
   /// Throws Error(computation) where it does not converge.
@@ -42,7 +48,11 @@ class JacobiSolver {
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
+  void solve_here(std::span<const double> H, std::vector<double>& w, std::vector<double>& V);
+  void solve_over_ranks(std::span<const double> H, std::vector<double>& w, std::vector<double>& V);
+
   ExecutionSpace space_;
+  const Communicator* comm_ = nullptr;  // Of several ranks.
   eigen::JacobiOptions options_;
   std::optional<eigen::JacobiPlan<double>> plan_;  // From the first call on.
   eigen::JacobiReport report_;

@@ -100,13 +100,14 @@ void write_square(Context& context, const std::string& path, std::span<const dou
   write_result(path, out);
 }
 
-void write_steps(const ScfSettings& scf, const MoleculeSettings& settings, const FieldResult& result,
+void write_steps(const ScfSettings& scf, const MoleculeSettings& settings, const FieldResult& result, bool paired,
                  const std::vector<SolverStep>& steps) {
   PendingStream out(scf.output);
   out.precision(17);
-  out << "# heddle eig --molecule " << settings.file << ", heddle " << version() << " (" << git_hash()
-      << ")\n# functional: " << to_string(settings.functional) << "\n# energy: " << result.energies.total()
-      << " hartree\n# converged: " << (result.converged ? "yes" : "no")
+  out << "# heddle eig --scf --molecule " << settings.file << ", heddle " << version() << " (" << git_hash()
+      << ")\n# functional: " << to_string(settings.functional) << "\n# shells: " << (paired ? "closed" : "open")
+      << "\n# electrons: " << result.up.occupied << " + " << result.down.occupied
+      << "\n# energy: " << result.energies.total() << " hartree\n# converged: " << (result.converged ? "yes" : "no")
       << "\niteration,energy,residual,rotations,seconds\n";
   for (const SolverStep& one : steps) {
     out << one.step.iteration << ',' << one.step.energy << ',' << one.step.residual << ',' << one.rotations << ','
@@ -141,6 +142,13 @@ models::FieldOptions field_options(const MoleculeSettings& settings, const ScfSe
   return options;
 }
 
+// What the functions that are taken by themselves leave out: docs/notes/eigen.md.
+std::string words_on_basis(const models::EvenTemperedOptions& basis) {
+  return format("even-tempered functions, --ratio %g --angular %d: energies are above the limit of a complete basis, with "
+                "the defaults by 3e-6 to 3e-5 hartree for H to LiH, 3e-3 for N2",
+                basis.ratio, basis.angular);
+}
+
 std::string levels_of(const models::FieldOrbitals& orbitals) {
   const std::size_t shown = std::min(static_cast<std::size_t>(orbitals.occupied) + 1, orbitals.energies.size());
   std::string text;
@@ -148,21 +156,40 @@ std::string levels_of(const models::FieldOrbitals& orbitals) {
   return format("%d occupied, and the next:", orbitals.occupied) + text;
 }
 
+// Where an iteration that did not converge may do so: levels that are nearly equal, one of them occupied, change places
+// from step to step.
+std::string advice_for(const FieldResult& result, bool paired) {
+  constexpr double near = 0.05;
+  for (const models::FieldOrbitals* const one : {&result.up, &result.down}) {
+    const auto occupied = static_cast<std::size_t>(one->occupied);
+    if (occupied == 0 || occupied >= one->energies.size()) continue;
+    const double gap = one->energies[occupied] - one->energies[occupied - 1];
+    if (gap > near) continue;
+    return format("levels %zu and %zu%s are %.2g hartree apart, and only the first is occupied: another multiplicity may "
+                  "converge; try 'multiplicity %d' in the file",
+                  occupied, occupied + 1, paired ? "" : one == &result.up ? " of spin up" : " of spin down", gap,
+                  result.up.occupied - result.down.occupied + 3);
+  }
+  return "allow more --iterations, or less --mixing with --history 1";
+}
+
 void enter_results(Context& context, const FieldResult& result, const std::vector<SolverStep>& steps, bool paired,
-                   Report& report) {
+                   bool of_coulomb, Report& report) {
   const models::FieldEnergies& energies = result.energies;
   context.say(
       format("energy %.12f hartree: kinetic %.9f, external %.9f, coulomb %.9f, exchange %.9f, correlation %.9f, "
              "nuclear %.9f",
              energies.total(), energies.kinetic, energies.external, energies.coulomb, energies.exchange,
              energies.correlation, energies.nuclear));
-  context.say(format("virial %.6f, <S^2> %.6f", energies.virial(), result.spin_squared));
+  // The theorem is Coulomb's: softened interactions have no such ratio.
+  context.say((of_coulomb ? format("virial %.6f, ", energies.virial()) : std::string()) +
+              format("<S^2> %.6f", result.spin_squared));
   context.say((paired ? "levels: " : "spin up: ") + levels_of(result.up));
   if (!paired) context.say("spin down: " + levels_of(result.down));
   auto& results = report.results();
   results["energy"] = energies.total();
   results["energies"] = as_json(energies);
-  results["virial"] = energies.virial();
+  if (of_coulomb) results["virial"] = energies.virial();
   results["spin_squared"] = result.spin_squared;
   results["iterations"] = steps.size();
   results["converged"] = result.converged;
@@ -182,10 +209,11 @@ void enter_results(Context& context, const FieldResult& result, const std::vecto
 
 }  // namespace
 
-void require_molecule_files(Context& context, const MoleculeSettings& settings, const std::string& save) {
+void require_molecule_files(Context& context, const MoleculeSettings& settings, const ScfSettings& scf,
+                            const std::string& save) {
   if (settings.file.empty()) return;
-  require_outputs(context, {{"--molecule", settings.file}},
-                  {{"--save-down", settings.save_down}, {"--save-overlap", settings.save_overlap}, {"--save", save}});
+  require_scf_files(context, scf, {{"--molecule", settings.file}},
+                    {{"--save-down", settings.save_down}, {"--save-overlap", settings.save_overlap}, {"--save", save}});
 }
 
 int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSettings& scf, const std::string& save,
@@ -197,7 +225,6 @@ int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSe
   require(!options.paired || settings.save_down.empty(), "--save-down: both spins have one matrix, that of --save");
   require(file.dimensions == 3 || settings.save_overlap.empty(), settings.file,
           ": --save-overlap: the grid of one dimension is orthonormal, and has no overlaps");
-  { const PendingFile probe(scf.output); }
   auto report = context.report("eig");
   report.inputs().update(asked_for);
   report.inputs()["dimensions"] = file.dimensions;
@@ -220,6 +247,7 @@ int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSe
                      file.molecule.atoms.size(), electrons.up, electrons.down, field->size(),
                      std::string(to_string(settings.functional)).c_str(), options.paired ? "closed" : "open",
                      seconds_since(start)));
+  if (gaussian != nullptr && file.shells.empty()) context.say(words_on_basis(settings.basis));
   context.say("iteration     energy [hartree]   residual  rotations  seconds");
   OrbitalSolver solver(context.comm().space(), field->overlap(), scf.solver, !scf.cold);
   std::vector<SolverStep> steps;
@@ -234,21 +262,27 @@ int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSe
         context.say(format("%9d  %19.12f  %9.2e  %9lld  %7.3g", step.iteration, step.energy, step.residual,
                            static_cast<long long>(rotations), seconds));
       });
-  enter_results(context, result, steps, options.paired, report);
+  enter_results(context, result, steps, options.paired, file.dimensions == 3, report);
+  const double seconds = seconds_since(start) - report.times()["integrals"].get<double>();
+  const double in_solver = report.results()["seconds"].get<double>();
+  report.times()["fields"] = seconds - in_solver;
+  context.say(format("times: integrals %.3g s, fields of orbitals %.3g s, eigensolver %.3g s",
+                     report.times()["integrals"].get<double>(), seconds - in_solver, in_solver));
   if (gaussian != nullptr && gaussian->points() > 0) {
     const double found = gaussian->electrons_on_grid(result.occupied);
     report.check_at_most("electrons_on_grid", std::abs(found - electrons.total()), 1e-4 * electrons.total());
   }
-  write_steps(scf, settings, result, steps);
+  write_steps(scf, settings, result, options.paired, steps);
   write_square(context, save, result.up.matrix);
   write_square(context, settings.save_down, result.down.matrix);
   write_square(context, settings.save_overlap, field->overlap());
   context.say("convergence and levels written to " + scf.output);
+  draw_scf(context, scf, report.results());
   const int code = context.finish(report);
   if (result.converged || code != exit_done) return code;
-  complain(
-      format("the field did not converge in %zu iterations: residual %.3g, tolerance %.3g; allow more --iterations",
-             steps.size(), steps.back().step.residual, options.tolerance));
+  complain(format("the field did not converge in %zu iterations: residual %.3g, tolerance %.3g; ", steps.size(),
+                  steps.back().step.residual, options.tolerance) +
+           advice_for(result, options.paired));
   return exit_failed;
 }
 

@@ -25,7 +25,8 @@ struct MoleculeSettings {
 [[nodiscard]] OptionTable<MoleculeSettings> molecule_options();
 
 /// Refuses files that can't be written, and such as would replace the molecule's. Collective.
-void require_molecule_files(Context& context, const MoleculeSettings& settings, const std::string& save);
+void require_molecule_files(Context& context, const MoleculeSettings& settings, const ScfSettings& scf,
+                            const std::string& save);
 
 /// `save`: file of the last matrix, of spin up where shells are open. `points`: of the grid in one dimension.
 /// `tolerance`: below 0: 1e-7 hartree.

@@ -1,5 +1,6 @@
 #include "drivers/eig/scf.hpp"
 
+#include "drivers/support/matrices.hpp"
 #include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
@@ -48,6 +49,22 @@ void write_table(const ScfSettings& settings, const eigen::KohnSham& model, cons
 
 }  // namespace
 
+void require_scf_files(Context& context, const ScfSettings& settings, const std::vector<Output>& inputs,
+                       const std::vector<Output>& matrices) {
+  const Output table{"--output", settings.output};
+  const Output picture{"--plot", settings.plot};
+  require_outputs(context, inputs, matrices, table);
+  require_outputs(context, inputs, matrices, picture);
+  context.comm().on_rank(0, [&] { require_distinct_outputs({table, picture}); });
+}
+
+void draw_scf(Context& context, const ScfSettings& settings, nlohmann::ordered_json& results) {
+  if (settings.plot.empty()) return;
+  context.comm().on_rank(0, [&] { draw(scf_picture, settings.output, settings.plot); });
+  results["plot"] = settings.plot;
+  context.say("picture written to " + settings.plot);
+}
+
 bool looks_like_scf(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string line;
@@ -79,10 +96,7 @@ std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool
 }
 
 int run_scf(Context& context, const ScfSettings& settings, const nlohmann::ordered_json& asked_for) {
-  { const PendingFile probe(settings.output); }
-  if (!settings.plot.empty()) {
-    const PendingFile probe(settings.plot);
-  }
+  require_scf_files(context, settings, {}, {});
   auto report = context.report("eig");
   auto& inputs = report.inputs();
   inputs.update(asked_for);
@@ -94,7 +108,7 @@ int run_scf(Context& context, const ScfSettings& settings, const nlohmann::order
   context.say(format("%d atoms, %d electrons, %d points %.4g bohr apart; %s starts", settings.chain.atoms,
                      model.electrons(), model.points(), model.spacing(), settings.cold ? "cold" : "warm"));
   context.say("iteration     energy [hartree]   residual  sweeps  rotations  seconds");
-  JacobiSolver solver(context.comm().space(), settings.solver, !settings.cold);
+  JacobiSolver solver(context.comm(), settings.solver, !settings.cold);
   std::vector<Step> steps;
   const eigen::ScfResult result = eigen::self_consistent(
       model, settings.scf,
@@ -133,13 +147,9 @@ int run_scf(Context& context, const ScfSettings& settings, const nlohmann::order
                     {"seconds", one.seconds}});
   }
   enter_solver_totals(context, results, steps);
-  write_table(settings, model, result, steps);
+  context.comm().on_rank(0, [&] { write_table(settings, model, result, steps); });
   context.say("convergence and density written to " + settings.output);
-  if (!settings.plot.empty()) {
-    draw(scf_picture, settings.output, settings.plot);
-    results["plot"] = settings.plot;
-    context.say("picture written to " + settings.plot);
-  }
+  draw_scf(context, settings, results);
   const int code = context.finish(report);
   if (result.converged || code != exit_done) return code;
   complain(

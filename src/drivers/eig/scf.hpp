@@ -3,6 +3,7 @@
 
 #include "drivers/eig/matrices.hpp"
 #include "drivers/plot/pictures.hpp"
+#include "drivers/support/outputs.hpp"
 #include "drivers/support/text.hpp"
 
 #include <filesystem>
@@ -40,6 +41,13 @@ void enter_solver_totals(const Context& context, nlohmann::ordered_json& results
   context.say(format("%zu iterations, %lld rotations and %.3g s in the eigensolver", steps.size(),
                      static_cast<long long>(rotations), seconds));
 }
+
+/// Refuses a table and a picture that can't be written, and such as would replace each other or one of the others.
+/// Collective.
+void require_scf_files(Context& context, const ScfSettings& settings, const std::vector<Output>& inputs,
+                       const std::vector<Output>& matrices);
+/// Draws the table where --plot asks for it. Collective.
+void draw_scf(Context& context, const ScfSettings& settings, nlohmann::ordered_json& results);
 
 /// Whether a file begins as the output of `heddle eig --scf` does.
 [[nodiscard]] bool looks_like_scf(const std::filesystem::path& path);
