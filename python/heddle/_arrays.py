@@ -76,7 +76,10 @@ class NumPy:
                              f"and whole elements in this machine's order of bytes")
 
     def empty(self, shape, name, like=None, order="C"):
-        return np.empty(shape, name, order)
+        try:
+            return np.empty(shape, name, order)
+        except ValueError:  # more bytes than an address has
+            raise MemoryError(f"an array of shape {tuple(shape)} and type {name}") from None
 
     def broadcast(self, array, shape):
         return np.broadcast_to(array, shape)
@@ -372,12 +375,24 @@ def result(function, kind, out, shape, name, like, order="C"):
         if flags.forc and flags.writeable and flags.aligned:
             return out
     kind.writable(function, out)
+    if _overlaps_itself(out.shape, kind.layout(out)[1]):
+        raise ValueError(f"{function}: elements of out share storage; expected storage of its own for each")
     if kind is not _numpy and like is not None:
         one_device(function, kind, out, like)
     if tuple(out.shape) != shape or kind.dtype_name(out) != name:
         raise ValueError(f"{function}: out has shape {tuple(out.shape)} and elements of type {kind.dtype_name(out)}; "
                          f"expected {shape} and {name}")
     return out
+
+
+def _overlaps_itself(shape, strides):
+    """Whether elements may lie in one place: a stride that is not beyond all elements of the shorter ones."""
+    reach = 0
+    for stride, extent in sorted((abs(stride), extent) for stride, extent in zip(strides, shape) if extent > 1):
+        if stride <= reach:
+            return 0 not in tuple(shape)
+        reach += stride * (extent - 1)
+    return False
 
 
 class _Addresses:

@@ -48,11 +48,11 @@ def require_unrounded(function, value, array):
     """Refuses a list of numbers of which NumPy has rounded integers beyond 2^53, because others are no integers."""
     if isinstance(value, np.ndarray) or not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
         return
-    large = np.abs(array) > 2.0**53
-    if not large.any() or not isinstance(value, (int, list, tuple)):
+    large = np.abs(array) >= 2.0**53  # what 2^53 + 1 is rounded to
+    if not large.any() or not isinstance(value, (int, np.integer, list, tuple)):
         return
     for given in np.asarray(value, object)[large].ravel():
-        if isinstance(given, int) and np.isfinite(float(given)) and int(float(given)) != given:
+        if isinstance(given, (int, np.integer)) and np.isfinite(float(given)) and int(float(given)) != int(given):
             _refuse(function, given)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import matrix, operands, require_apart, result, square
 from ._distributed import DistributedMatrix, together
+from ._integers import as_number
 
 
 class IllConditionedWarning(RuntimeWarning):
@@ -201,8 +202,8 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, *, arithmetic="native", 
     operation = {0: "N", 1: "T", 2: "C"}.get(trans)
     if operation is None:
         raise ValueError(f"lu_solve: trans = {trans}; expected 0, 1 or 2")
-    return _factored_solve("lu_solve", factors, [int(p) for p in pivots], b, operation, overwrite_b,
-                           _options(arithmetic, block, group, None))
+    pivots = [as_number("lu_solve", pivot, "a pivot") for pivot in pivots]
+    return _factored_solve("lu_solve", factors, pivots, b, operation, overwrite_b, _options(arithmetic, block, group, None))
 
 
 def _factored_solve(function, factors, pivots, b, operation, overwrite_b, options):
@@ -432,5 +433,8 @@ def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
     size = abs(mantissa)
     scalar = np.dtype(name).type
     logarithm = -math.inf if size == 0 else math.log(size) + exponent * math.log(2)
-    sign = scalar(0) if size == 0 else scalar(mantissa / size) if math.isfinite(size) else scalar(mantissa)
+    if size == math.inf and not name.startswith("complex"):
+        sign = scalar(math.copysign(1, mantissa))
+    else:
+        sign = scalar(0) if size == 0 else scalar(mantissa / size)
     return sign, sign.real.dtype.type(logarithm)

@@ -226,6 +226,15 @@ def test_integers_are_not_rounded_elsewhere(rng):
         with pytest.raises(ValueError, match="9007199254740993 is an integer that no float64 equals"):
             call(wide)
         call(np.array([[2**60, 0], [0, 1]]) if call is not heddle.expm else np.eye(2, dtype=int))
+    # Lists that NumPy has rounded before, because others in them are no integers.
+    for given in ([2**53 + 1, 0.5, -(2**53)], [np.int64(2**60 + 1), -(2.0**60)], [np.uint64(2**63 + 1), 0.25],
+                  [[2**53 + 1, 1j]]):
+        for call in (heddle.exact.sum, heddle.exact.norm):
+            with pytest.raises(ValueError, match="is an integer that no float64 equals"):
+                call(given)
+    with pytest.raises(ValueError, match="9223372036854775809 is an integer"):
+        heddle.inv([[np.uint64(2**63 + 1), 0], [0, 1]])
+    assert heddle.exact.sum([2**53, 0.5]) == 2.0**53
     with pytest.raises(ValueError, match="18446744073709551615 is an integer"):
         heddle.inv(np.full((1, 1), 2**64 - 1, "uint64"))
     assert heddle.exact.norm(np.array([2**62, 2**63 + 2048], "uint64"), 1) == 2.0**62 + 2.0**63 + 2048

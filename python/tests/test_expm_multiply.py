@@ -11,6 +11,19 @@ def error_of(x, expected):
     return np.linalg.norm(x.astype(np.clongdouble) - expected) / np.linalg.norm(x.astype(np.clongdouble))
 
 
+@pytest.mark.parametrize("method", ["automatic", "krylov"])
+@pytest.mark.parametrize("scalar", ["float32", "complex64", "float64", "complex128"])
+def test_what_decays_less_than_what_hides_it(scalar, method):
+    """The first vector's direction decays below the smallest number, beside which the rest is rounding at first."""
+    little = 1e-9 if scalar in ("float32", "complex64") else 1e-17
+    for decay in (80.0, 150.0, 200.0, 400.0, 740.0, 3000.0):
+        x, report = heddle.expm_multiply(np.diag([-decay, -0.25]).astype(scalar), np.array([1, little], scalar),
+                                         method=method, full_output=True)
+        assert abs(x[1] - little * np.exp(-0.25)) <= max(report.error, 1e-5) * little
+    x = heddle.expm_multiply(np.array([[-700, 1e4], [0, 0]], scalar), np.array([0.133, 2.69e-11], scalar), method=method)
+    np.testing.assert_allclose(x, [2.69e-11 * 1e4 / 700, 2.69e-11], rtol=1e-5)
+
+
 @pytest.mark.parametrize("scalar", [np.float32, np.float64, np.complex64, np.complex128])
 @pytest.mark.parametrize("method", ["automatic", "chebyshev", "krylov"])
 @pytest.mark.parametrize("width", [2e3, 5e3, 1e4, 1e5])

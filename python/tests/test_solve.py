@@ -209,6 +209,36 @@ def test_graded_matrices():
     np.testing.assert_array_equal(singular, [[1.0, 2.0], [2.0, 4.0]])
 
 
+@pytest.mark.parametrize("scalar", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("arithmetic", ["native", "emulated"])
+def test_scalings_behind_zeros(rng, scalar, arithmetic):
+    """Rows scaled by their largest elements, and then columns, leave a condition of any size where zeros hide how much
+    a row or column was scaled."""
+    double = scalar in ("float64", "complex128")
+    far = 120 if double else 60
+    small = np.array([[2, 1, 1], [1, 3, -1], [1, 0, -2]], scalar)
+    large = rng.integers(-9, 10, (12, 12)).astype(scalar) * (rng.random((12, 12)) < 0.6) + 20 * np.eye(12, dtype=scalar)
+    inverse = {3: np.linalg.inv(small), 12: np.linalg.inv(large)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for well in (small, large):
+            n = len(well)
+            for of_rows, of_columns in ((0, 1), (1, 0), (1, 1)):
+                rows = np.ldexp(1.0, of_rows * rng.integers(-far, far, n)).astype(scalar)
+                columns = np.ldexp(1.0, of_columns * np.resize([0, far, far // 2], n)).astype(scalar)
+                a = rows[:, None] * well * columns
+                x, report = heddle.solve(a, rows, full_output=True, arithmetic=arithmetic, certificate=True)
+                assert report.error_bound < 1e3 * roundoff(scalar)
+                expected = inverse[n].sum(axis=1)
+                assert np.abs(x * columns - expected).max() < 100 * roundoff(scalar) * np.abs(expected).max()
+                if not of_rows:  # nothing is refined here, so that a moderate condition shows
+                    assert report.scaled_condition < 1e3
+                    found = heddle.inv(a, arithmetic=arithmetic) * columns[:, None]
+                    assert np.abs(found - inverse[n]).max() < 100 * roundoff(scalar) * np.abs(inverse[n]).max()
+    with pytest.warns(heddle.IllConditionedWarning):
+        heddle.solve(np.arange(1.0, 10.0).reshape(3, 3) * np.ldexp(1.0, [0, 120, 60]), np.ones(3))
+
+
 def test_wrong_arguments(rng):
     a = rng.normal(size=(3, 4))
     for call in (heddle.solve, lambda a, b: heddle.inv(a), lambda a, b: heddle.cholesky(a)):

@@ -84,3 +84,15 @@ def test_stacks_of_vectors(rng):
     with pytest.raises(ValueError, match="out shares storage with b"):
         heddle.matmul(np.ones(4), np.ascontiguousarray(a), out=a[1, :3])
     np.testing.assert_allclose(heddle.matmul(x[:3], a[0], out=x[:3].copy()), expected)
+
+
+def test_out_that_overlaps_itself_is_refused():
+    a = np.ones((2, 2))
+    for strides in ((0, 0), (8, 0), (0, 8), (8, 8)):
+        out = np.lib.stride_tricks.as_strided(np.zeros(4), (2, 2), strides)
+        for call in (lambda: heddle.matmul(a, a, out=out), lambda: heddle.transpose(a, out=out),
+                     lambda: heddle.solve(np.eye(2), a, out=out), lambda: heddle.expm(a, out=out)):
+            with pytest.raises(ValueError, match="elements of out share storage"):
+                call()
+    heddle.matmul(a, a, out=np.zeros((4, 6))[::2, ::3])
+    heddle.matmul(a[:1], a, out=np.lib.stride_tricks.as_strided(np.zeros(2), (1, 2), (0, 8)))

@@ -51,6 +51,28 @@ template <Scalar T> Exponents exponents_of_columns(const PlacedMatrix<T>& A, con
   return result;
 }
 
+// Minus the mean exponents of rows, or of columns, whose elements that are not zero are scaled by what the other has.
+template <bool of_rows, Scalar T>
+Exponents balanced(const PlacedMatrix<T>& A, const Exponents& other, const std::vector<double>& counts) {
+  const DeviceExponents by = of_rows ? of_local_columns(A, other) : of_local_rows(A, other);
+  const Elements<T> a(A.local());
+  const auto exponent = KOKKOS_LAMBDA(Index i, Index j) {
+    const double size = part_size(a(i, j));
+    return size == 0 ? 0.0 : static_cast<double>(exact::impl::power_of(size) + by(of_rows ? j : i));
+  };
+  // Sums of whole numbers, which have no roundings.
+  std::vector<double> sums;
+  if constexpr (of_rows) {
+    sums = over_rows<Added>(A, "heddle::solve::exponents_by_row", exponent);
+  } else {
+    sums = over_columns<Added>(A, "heddle::solve::exponents_by_column", exponent);
+  }
+  Exponents result(sums.size());
+  std::transform(sums.begin(), sums.end(), counts.begin(), result.begin(),
+                 [](double sum, double count) { return static_cast<Index>(std::floor(0.5 - sum / count)); });
+  return result;
+}
+
 bool are_sizes(const std::vector<double>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x > 0 && std::isfinite(x); });
 }
@@ -112,6 +134,30 @@ Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bool positive_definite
   rows_ = rows;
   if (by_columns) columns_ = exponents_of(of_columns);
   scales_ = true;
+}
+
+template <Scalar T> Equilibration<T> Equilibration<T>::by_means(const PlacedMatrix<T>& A) {
+  Equilibration found(A.rows());
+  if (A.rows() == 0) return found;
+  const Elements<T> a(A.local());
+  const auto count = KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)) == 0 ? 0.0 : 1.0; };
+  const std::vector<double> in_rows = over_rows<Added>(A, "heddle::solve::nonzeros_by_row", count);
+  const std::vector<double> in_columns = over_columns<Added>(A, "heddle::solve::nonzeros_by_column", count);
+  if (!are_sizes(in_rows) || !are_sizes(in_columns) || !are_sizes(largest_of_rows(A))) return found;
+  Exponents rows;
+  Exponents columns(in_columns.size(), 0);
+  constexpr int most = 100;
+  for (int sweep = 0; sweep < most; ++sweep) {
+    const Exponents before = std::exchange(rows, balanced<true>(A, columns, in_rows));
+    if (rows == before) break;
+    columns = balanced<false>(A, rows, in_columns);
+  }
+  columns = exponents_of_columns(A, rows);
+  for (Index& exponent : columns) exponent = -exponent;
+  found.rows_ = std::move(rows);
+  found.columns_ = std::move(columns);
+  found.scales_ = true;
+  return found;
 }
 
 template <Scalar T> void scale_by(const PlacedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {

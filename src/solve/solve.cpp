@@ -77,17 +77,16 @@ template <Scalar T> class LinearSystem {
     found_ = Equilibration<T>(A, by_cholesky());
     if (options.equilibrate) used_ = found_;
     factors_ = copy_to_factor(A, options.lu);
-    if (used_.scales()) scale_by(factors_, used_.rows(), used_.columns());
-    report_.equilibrated = used_.scales();
-    report_.lu = by_cholesky() ? factor_by_cholesky(factors_, options.lu) : factor_by_lu(factors_, options.lu);
-    // Slabs are as wide as there is room for.
-    if (A.residence() == Residence::host) {
-      report_.memory_bytes = std::max(report_.memory_bytes, report_.lu.memory_bytes);
-    }
+    factor();
   }
 
   SolveReport solve(const PlacedMatrix<T>& B, const PlacedMatrix<T>& X) {
-    if (options_.condition) find_conditions();
+    if (options_.condition && !find_conditions()) {
+      // By other powers A may be far from singular.
+      redistribute(A_, factors_);
+      factor();
+      static_cast<void>(find_conditions());
+    }
     if (report_.lu.info != 0) {
       finish();
       return report_;
@@ -124,6 +123,16 @@ template <Scalar T> class LinearSystem {
 
  private:
   [[nodiscard]] bool by_cholesky() const { return options_.method == SolveMethod::cholesky; }
+  // What lies in the factors' place.
+  void factor() {
+    if (used_.scales()) scale_by(factors_, used_.rows(), used_.columns());
+    report_.equilibrated = used_.scales();
+    report_.lu = by_cholesky() ? factor_by_cholesky(factors_, options_.lu) : factor_by_lu(factors_, options_.lu);
+    // Slabs are as wide as there is room for.
+    if (A_.residence() == Residence::host) {
+      report_.memory_bytes = std::max(report_.memory_bytes, report_.lu.memory_bytes);
+    }
+  }
   void finish() {
     const double mine = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     report_.seconds = A_.ranks().all_reduce(mine, Reduction::maximum);
@@ -132,30 +141,38 @@ template <Scalar T> class LinearSystem {
     const std::vector<Index> none(static_cast<std::size_t>(A_.rows()), 0);
     return one_norm(A_, none, none);
   }
-  // Of A, and of R A C as it would be equilibrated.
-  void find_conditions() {
+  // Of A, and of R A C as it would be equilibrated. False where that leaves no digit and another R A C may do: that one
+  // is to be factored then.
+  [[nodiscard]] bool find_conditions() {
     const Index n = A_.rows();
     if (report_.lu.info != 0) {
       report_.condition = std::numeric_limits<double>::infinity();
       report_.scaled_condition = report_.condition;
-      return;
+      return true;
     }
     report_.condition = 0.0;
     report_.scaled_condition = 0.0;
-    if (n == 0) return;
+    if (n == 0) return true;
     // What was factored is R_u A C_u, so that A^-1 = C_u F^-1 R_u and (R A C)^-1 = (C_u / C) F^-1 (R_u / R).
     const std::vector<Index>* const pivots = by_cholesky() ? nullptr : &report_.lu.pivots;
     std::optional<InverseNorm<T>> inverse(std::in_place, factors_, pivots, options_.lu);
     InverseNorm<T>& norm_of_inverse = *inverse;
     report_.condition = at_least_one(norm_of_a() * norm_of_inverse(used_.columns(), used_.rows()));
-    report_.scaled_condition = found_.scales() ? at_least_one(one_norm(A_, found_.rows(), found_.columns()) *
-                                                              norm_of_inverse(apart(used_.columns(), found_.columns()),
-                                                                              apart(used_.rows(), found_.rows())))
-                                               : report_.condition;
-    inverse.reset();
+    const auto condition_by = [&](const Equilibration<T>& scaling) {
+      return at_least_one(
+          one_norm(A_, scaling.rows(), scaling.columns()) *
+          norm_of_inverse(apart(used_.columns(), scaling.columns()), apart(used_.rows(), scaling.rows())));
+    };
+    report_.scaled_condition = found_.scales() ? condition_by(found_) : report_.condition;
     report_.ill_conditioned = is_too_large<T>(report_.scaled_condition, n, options_.refinements, [&] {
       return found_.scales() ? 1.0 : worst_correction(A_, factors_, pivots, options_.lu);
     });
+    if (!report_.ill_conditioned || !options_.equilibrate || by_cholesky() || by_means_) return true;
+    by_means_ = true;
+    const Equilibration<T> means = Equilibration<T>::by_means(A_);
+    if (!means.scales() || is_too_large<T>(condition_by(means), n, 0, [] { return 1.0; })) return true;
+    found_ = used_ = means;
+    return false;
   }
   // X = A^-1 B. What is not finite though B is comes from a second solution, of columns of B that are much smaller.
   void solve_once(FactoredSystem<T>& system, const PlacedMatrix<T>& b, const PlacedMatrix<T>& x,
@@ -201,6 +218,7 @@ template <Scalar T> class LinearSystem {
   SolveOptions options_;
   Equilibration<T> found_;  // Of A, and what of it factors are taken of.
   Equilibration<T> used_;
+  bool by_means_ = false;  // Whether Equilibration::by_means() was asked.
   PlacedMatrix<T> factors_;
   SolveReport report_;
 };
@@ -215,31 +233,42 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptio
   const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}, A.residence()) -
                         2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
-  const std::vector<Index> none(static_cast<std::size_t>(A.rows()), 0);
-  const Equilibration<T> found(A, false);
-  const Size norm = one_norm(A, none, none);
-  const Size scaled_norm = found.scales() ? one_norm(A, found.rows(), found.columns()) : norm;
+  Equilibration<T> found(A, false);
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
-  if (found.scales()) scale_by(factors, found.rows(), found.columns());
   InverseReport report;
-  static_cast<LuReport&>(report) = factor_by_lu(factors, options);
-  report.equilibrated = found.scales();
-  if (report.info != 0) {
-    report.condition = std::numeric_limits<double>::infinity();
-    report.scaled_condition = report.condition;
-    return report;
-  }
-  std::optional<FactoredSystem<T>> system(std::in_place, factors, A.columns(), options);
-  const PlacedMatrix<T> x = system->new_right("heddle::solve::inverse");
-  set_identity(x);
-  system->solve_by_lu(Operation::none, report.pivots, x);
-  system.reset();
-  if (A.rows() > 0) {
-    report.condition = at_least_one(norm * one_norm(x, found.columns(), found.rows()));
-    report.scaled_condition = at_least_one(scaled_norm * one_norm(x, none, none));
+  PlacedMatrix<T> x;
+  for (bool by_means = false;; by_means = true) {
+    if (found.scales()) scale_by(factors, found.rows(), found.columns());
+    static_cast<LuReport&>(report) = factor_by_lu(factors, options);
+    report.equilibrated = found.scales();
+    if (report.info != 0) {
+      report.condition = std::numeric_limits<double>::infinity();
+      report.scaled_condition = report.condition;
+      return report;
+    }
+    {
+      FactoredSystem<T> system(factors, A.columns(), options);
+      if (!by_means) x = system.new_right("heddle::solve::inverse");
+      set_identity(x);
+      system.solve_by_lu(Operation::none, report.pivots, x);
+    }
+    if (A.rows() == 0) break;
+    const auto condition_by = [&](const Equilibration<T>& scaling) {
+      return at_least_one(
+          one_norm(A, scaling.rows(), scaling.columns()) *
+          one_norm(x, apart(found.columns(), scaling.columns()), apart(found.rows(), scaling.rows())));
+    };
+    report.condition = condition_by(Equilibration<T>(A.rows()));
+    report.scaled_condition = condition_by(found);
     report.ill_conditioned = is_too_large<T>(report.scaled_condition, A.rows(), 0, [&] {
       return found.scales() ? 1.0 : worst_correction(A, factors, &report.pivots, options);
     });
+    if (!report.ill_conditioned || by_means) break;
+    // By other powers A may be far from singular.
+    const Equilibration<T> means = Equilibration<T>::by_means(A);
+    if (!means.scales() || is_too_large<T>(condition_by(means), A.rows(), 0, [] { return 1.0; })) break;
+    found = means;
+    redistribute(A, factors);
   }
   if (found.scales()) scale_by(x, found.columns(), found.rows());
   redistribute(x, A);

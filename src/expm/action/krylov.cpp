@@ -188,13 +188,23 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
     sensitivity = std::max(sensitivity, sizes[c] > 0.0 ? exponentials.back().sensitivity : 0.0);
   }
   const auto unit = static_cast<double>(unit_roundoff<T>);
-  if (problem_.general() && !(sensitivity <= std::cbrt(problem_.tolerance))) return false;
+  // Of a general A, what the subspace leaves out, over what it keeps. The companion takes the vectors after these, too.
+  double left_out = 0.0;
+  if (problem_.general()) {
+    exponentials.back() = corrected(projected_.back(), built_, share);
+    double kept = 0.0;
+    const std::vector<Kokkos::complex<double>>& y = exponentials.back().y;
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      (k < static_cast<std::size_t>(ended_) ? kept : left_out) += Kokkos::abs(y[k]);
+    }
+    if (left_out > 0.0) left_out /= kept;
+    // The companion could not tell: beside what is left out, all that is kept may underflow.
+    if (!(std::max(sensitivity, left_out) <= std::cbrt(problem_.tolerance))) return false;
+  }
   const double length = std::abs(problem_.time) * share;
   const double rounding = norm_ * length * problem_.product_rounding() + 2.0 * (m + 8) * unit;
   if (!problem_.general()) ColumnErrors::require_digits(rounding);
-  // The companion takes the vectors after these, too: what the others leave out.
   const int last_vectors = problem_.general() ? built_ + 1 : m;
-  if (problem_.general()) exponentials.back() = corrected(projected_.back(), built_, share);
   std::vector<Wide<T>> factors(static_cast<std::size_t>(last_vectors * columns));
   for (Index c = 0; c < columns; ++c) {
     const auto column = static_cast<std::size_t>(c);
@@ -215,13 +225,7 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   work_.columns.combine(none, R, factors, work_.blocks(problem_.n, 0, last_vectors * columns, total));
   if (problem_.general()) {
     work_.floor += length * norm_ * unit + 4.0 * unit;
-    double kept = 0.0;
-    double left_out = 0.0;
-    const std::vector<Kokkos::complex<double>>& y = exponentials.back().y;
-    for (std::size_t k = 0; k < y.size(); ++k) {
-      (k < static_cast<std::size_t>(ended_) ? kept : left_out) += Kokkos::abs(y[k]);
-    }
-    work_.move_companion(R, 4.0 * unit, sensitivity + (left_out > 0.0 ? left_out / kept : 0.0));
+    work_.move_companion(R, 4.0 * unit, sensitivity + left_out);
   }
   report.degree = std::max(report.degree, m);
   ++report.steps;
