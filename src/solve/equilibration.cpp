@@ -140,7 +140,9 @@ template <Scalar T> Equilibration<T> Equilibration<T>::by_means(const PlacedMatr
   Equilibration found(A.rows());
   if (A.rows() == 0) return found;
   const Elements<T> a(A.local());
-  const auto count = KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)) == 0 ? 0.0 : 1.0; };
+  const auto count = KOKKOS_LAMBDA(Index i, Index j) {
+    return part_size(a(i, j)) == 0 ? 0.0 : 1.0;
+  };
   const std::vector<double> in_rows = over_rows<Added>(A, "heddle::solve::nonzeros_by_row", count);
   const std::vector<double> in_columns = over_columns<Added>(A, "heddle::solve::nonzeros_by_column", count);
   if (!are_sizes(in_rows) || !are_sizes(in_columns) || !are_sizes(largest_of_rows(A))) return found;

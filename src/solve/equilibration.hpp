@@ -23,10 +23,10 @@ template <Scalar T> class Equilibration {
   /// definite matrices, where the diagonal is not positive. Collective.
   Equilibration(const PlacedMatrix<T>& A, bool positive_definite);
   /// Powers by which the logarithms of all elements that are not zero have a least sum of squares (A. R. Curtis,
-  /// J. K. Reid, "On the automatic scaling of matrices for Gaussian elimination", 1972), by rows and columns in turn, and
-  /// with which the largest element of each column is as above. Zeros can hide from the powers above by how much a row
-  /// or column was scaled, and not from these. Nothing is scaled where a row or column is zero, or one is not finite.
-  /// Collective. Cost: up to 200 passes over A.
+  /// J. K. Reid, "On the automatic scaling of matrices for Gaussian elimination", 1972), by rows and columns in turn,
+  /// and with which the largest element of each column is as above. Zeros can hide from the powers above by how much a
+  /// row or column was scaled, and not from these. Nothing is scaled where a row or column is zero, or one is not
+  /// finite. Collective. Cost: up to 200 passes over A.
   [[nodiscard]] static Equilibration by_means(const PlacedMatrix<T>& A);
   /// Of a matrix of this order: nothing is scaled.
   explicit Equilibration(Index order) : rows_(static_cast<std::size_t>(order), 0), columns_(rows_) {}

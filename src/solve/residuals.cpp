@@ -145,8 +145,7 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
       const T factor = times_two_to(T(1), power);
       const auto some = Kokkos::make_pair(begin, end);
       exact::gemm(A.space(), Operation::none, Operation::none, -factor, A.local(),
-                  Kokkos::subview(X.local(), Kokkos::ALL, some), factor,
-                  Kokkos::subview(R.local(), Kokkos::ALL, some));
+                  Kokkos::subview(X.local(), Kokkos::ALL, some), factor, Kokkos::subview(R.local(), Kokkos::ALL, some));
     }
     return powers;
   }

@@ -254,9 +254,8 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptio
     }
     if (A.rows() == 0) break;
     const auto condition_by = [&](const Equilibration<T>& scaling) {
-      return at_least_one(
-          one_norm(A, scaling.rows(), scaling.columns()) *
-          one_norm(x, apart(found.columns(), scaling.columns()), apart(found.rows(), scaling.rows())));
+      return at_least_one(one_norm(A, scaling.rows(), scaling.columns()) *
+                          one_norm(x, apart(found.columns(), scaling.columns()), apart(found.rows(), scaling.rows())));
     };
     report.condition = condition_by(Equilibration<T>(A.rows()));
     report.scaled_condition = condition_by(found);

@@ -144,9 +144,10 @@ models::FieldOptions field_options(const MoleculeSettings& settings, const ScfSe
 
 // What the functions that are taken by themselves leave out: docs/notes/eigen.md.
 std::string words_on_basis(const models::EvenTemperedOptions& basis) {
-  return format("even-tempered functions, --ratio %g --angular %d: energies are above the limit of a complete basis, with "
-                "the defaults by 3e-6 to 3e-5 hartree for H to LiH, 3e-3 for N2",
-                basis.ratio, basis.angular);
+  return format(
+      "even-tempered functions, --ratio %g --angular %d: energies are above the limit of a complete basis, with "
+      "the defaults by 3e-6 to 3e-5 hartree for H to LiH, 3e-3 for N2",
+      basis.ratio, basis.angular);
 }
 
 std::string levels_of(const models::FieldOrbitals& orbitals) {
@@ -165,10 +166,14 @@ std::string advice_for(const FieldResult& result, bool paired) {
     if (occupied == 0 || occupied >= one->energies.size()) continue;
     const double gap = one->energies[occupied] - one->energies[occupied - 1];
     if (gap > near) continue;
-    return format("levels %zu and %zu%s are %.2g hartree apart, and only the first is occupied: another multiplicity may "
-                  "converge; try 'multiplicity %d' in the file",
-                  occupied, occupied + 1, paired ? "" : one == &result.up ? " of spin up" : " of spin down", gap,
-                  result.up.occupied - result.down.occupied + 3);
+    return format(
+        "levels %zu and %zu%s are %.2g hartree apart, and only the first is occupied: another multiplicity may "
+        "converge; try 'multiplicity %d' in the file",
+        occupied, occupied + 1,
+        paired              ? ""
+        : one == &result.up ? " of spin up"
+                            : " of spin down",
+        gap, result.up.occupied - result.down.occupied + 3);
   }
   return "allow more --iterations, or less --mixing with --history 1";
 }
