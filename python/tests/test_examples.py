@@ -35,6 +35,13 @@ def test_reproducible(tmp_path):
     assert alike and np.abs(errors).max() >= 1
 
 
+def test_molecule(tmp_path):
+    pytest.importorskip("pyscf")
+    distances, ours, theirs = run("molecule", tmp_path)
+    assert np.abs(ours - theirs).max() < 1e-9
+    assert len(distances) == 4 and ours.argmin() in (0, 1)
+
+
 def test_surface(tmp_path):
     faces, _ = run("surface", tmp_path)
     assert faces > 100
