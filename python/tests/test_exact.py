@@ -217,6 +217,8 @@ def test_keyed_and_segmented_sums_of_integers(rng, name):
         heddle.exact.segmented_sum(x, [0, len(x) + 1])
     with pytest.raises(ValueError, match=f"keyed_sum: keys has {2**63}; expected integers below"):
         heddle.exact.keyed_sum(x[:2], np.array([0, 2**63], "uint64"))
+    with pytest.raises(MemoryError):
+        heddle.exact.keyed_sum([1.0], [2**62])
 
 
 def test_integers_are_not_rounded_elsewhere(rng):

@@ -261,6 +261,17 @@ def test_wrong_arguments(rng):
         heddle.solve(a.astype("float16"), np.ones(3, "float16"))
 
 
+def test_infinite_determinants():
+    for sign in 1, -1:
+        assert heddle.slogdet([[sign * np.inf, 0], [0, 1]]) == (sign, np.inf)
+    assert np.isnan(heddle.slogdet([[np.nan, 0], [0, 1]])[0])
+
+
+def test_pivots_are_whole_numbers():
+    with pytest.raises(TypeError, match="lu_solve: a pivot = 0.9; expected a whole number"):
+        heddle.lu_solve((np.eye(2), [0.9, 1.7]), np.ones(2))
+
+
 def test_integers_become_doubles():
     assert (heddle.solve(np.array([[2, 0], [0, 4]]), np.array([2, 4])) == [1.0, 1.0]).all()
     assert (heddle.solve([[2, 0], [0, 4]], [2, 4]) == [1.0, 1.0]).all()
