@@ -129,12 +129,14 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
   if (X.rows() == 0 || X.columns() == 0) return powers;
   // Of a sum of products of complex numbers, a part is below 2 n times the parts of both.
   const Index of_a = exponent_of_matrix(A) + std::ilogb(static_cast<double>(X.rows())) + 2;
-  const auto power_of_column = [&](Index j) {
-    return power_for<T>(std::max(of_a + exponent_of(column_of(X, j)), exponent_of(column_of(B, j))) + 1);
+  const auto power_of = [&](const std::vector<T>& x, const std::vector<T>& b) {
+    return power_for<T>(std::max(of_a + exponent_of(x), exponent_of(b)) + 1);
   };
-  for (Index j = 0; j < X.columns(); ++j) powers[static_cast<std::size_t>(j)] = power_of_column(j);
 
   if (A.ranks().comm() == nullptr) {
+    for (Index j = 0; j < X.columns(); ++j) {
+      powers[static_cast<std::size_t>(j)] = power_of(column_of(X, j), column_of(B, j));
+    }
     Kokkos::deep_copy(A.space(), R.local(), B.local());
     // Neighbours of one power, mostly all columns, are one product; of a few columns at a time, which the host copies.
     constexpr Index most = 256;
@@ -150,9 +152,12 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
     return powers;
   }
   for (Index j = 0; j < X.columns(); ++j) {
-    const T factor = times_two_to(T(1), powers[static_cast<std::size_t>(j)]);
+    const std::vector<T> x = column_of(X, j);
     std::vector<T> r = column_of(B, j);
-    exact::gemv<T>(*A.ranks().comm(), Operation::none, -factor, A.distributed(), column_of(X, j), factor, r);
+    const Index power = power_of(x, r);
+    powers[static_cast<std::size_t>(j)] = power;
+    const T factor = times_two_to(T(1), power);
+    exact::gemv<T>(*A.ranks().comm(), Operation::none, -factor, A.distributed(), x, factor, r);
     set_column(R, j, r);
   }
   return powers;

@@ -123,7 +123,7 @@ template <Scalar T> class LinearSystem {
 
  private:
   [[nodiscard]] bool by_cholesky() const { return options_.method == SolveMethod::cholesky; }
-  // What lies in the factors' place.
+  // Factors the copy of A in factors_, scaled by used_.
   void factor() {
     if (used_.scales()) scale_by(factors_, used_.rows(), used_.columns());
     report_.equilibrated = used_.scales();

@@ -114,7 +114,7 @@ class Levels(StudiesTest):
         report = self.tdse("small.toml", "--eigen", 3, "--output", "levels.csv", "--plot", "levels.png")
         self.assertEqual(report["results"]["output"], "levels.csv")
         self.assertEqual(report["results"]["plot"], "levels.png")
-        self.assert_picture("levels.png")
+        self.assert_picture("levels.png", 10000)
         with open(self.path("levels.csv"), encoding="utf-8") as file:
             text = file.read()
         self.assertTrue(text.startswith("# heddle tdse --eigen, heddle "))
@@ -141,12 +141,12 @@ class Levels(StudiesTest):
 
     def test_picture_without_a_table(self):
         self.tdse("small.toml", "--eigen", 1, "--plot", "levels.png", ranks=2)
-        self.assert_picture("levels.png")
+        self.assert_picture("levels.png", 10000)
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if "levels" in name), ["levels.png"])
 
     def test_all_states_of_a_small_grid(self):
         self.tdse("small.toml", "--eigen", 3, "--set", "grid.points=3", "--plot", "levels.png")
-        self.assert_picture("levels.png")
+        self.assert_picture("levels.png", 10000)
 
     def test_refusals(self):
         self.refuse("tdse", "small.toml", "--plot", "levels.png", message="--plot")
@@ -166,7 +166,7 @@ class SnapshotsAndFilms(StudiesTest):
         self.tdse("small.toml", "--output", "run.h5")
         result = self.run_command("plot", "run.h5", "--snapshots", "0,0.2,0.4")
         self.assertEqual((result.code, result.errors), (0, ""))
-        self.assert_picture("run-snapshots.png")
+        self.assert_picture("run-snapshots.png", 10000)
         for more in (["--set", "initial.levels=[0,1]"], ["--set", "potential.kind=harmonic", "--set", "nuclei.motion=fixed"],
                      ["--set", "time.steps=0"], ["--set", "pulse.amplitude=0.1", "--set", "pulse.duration=1", "--set",
                                                 "pulse.omega=2"]):
@@ -174,7 +174,7 @@ class SnapshotsAndFilms(StudiesTest):
             times = "0" if "time.steps=0" in more else "0.4,0.07,0.1,0.2,0.3"
             report = self.succeed("plot", "run.h5", "--snapshots", times, "-o", "some.png")
             self.assertEqual(report["results"]["output"], "some.png")
-            self.assert_picture("some.png")
+            self.assert_picture("some.png", 10000)
 
     def test_nodes_are_those_of_the_file(self):
         # As many as it says; without them, as an earlier version wrote it, there is no picture.
@@ -304,7 +304,7 @@ class Scans(StudiesTest):
         for more in (["nuclei.omega=0.2:1.2:0.5"], ["grid.points=21,61,41", "--set", "initial.levels=[0,2]"],
                      ["nuclei.omega=1", "--set", "output.states=0"]):
             self.scan("--scan", *more, "--plot", "scan.png")
-            self.assert_picture("scan.png")
+            self.assert_picture("scan.png", 10000)
         self.run_command("plot", "scan.h5", "-o", "again.png")
         with open(self.path("scan.png"), "rb") as one, open(self.path("again.png"), "rb") as other:
             self.assertEqual(one.read(), other.read())

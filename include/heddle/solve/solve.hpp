@@ -28,8 +28,8 @@ struct SolveOptions {
   /// Whether rows and columns of very different sizes, and matrices near the ends of T's range, are brought to sizes
   /// near one by powers of two before A is factored, as LAPACK's drivers do. It changes no digit, but the choice of
   /// pivots, and keeps emulated products, whose errors are bounded by rows and columns, as accurate as native ones.
-  /// Where the system then seems ill-conditioned, and with powers from the mean exponents of rows and columns does not
-  /// (zeros can hide a scaling from the largest elements), A is factored once more with these.
+  /// Zeros can hide from the largest elements that a row or column was scaled. If the system seems ill-conditioned
+  /// after this, powers from the mean exponents of rows and columns are tried; if these help, A is factored once more.
   bool equilibrate = true;
   /// Corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each rounded once
   /// (exact::gemv). One makes the backward error of each element small where the condition allows (R. Skeel 1980).

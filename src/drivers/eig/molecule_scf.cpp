@@ -142,7 +142,7 @@ models::FieldOptions field_options(const MoleculeSettings& settings, const ScfSe
   return options;
 }
 
-// What the functions that are taken by themselves leave out: docs/notes/eigen.md.
+// How far energies in the default basis are above the limit of a complete one: docs/notes/eigen.md has the figures.
 std::string words_on_basis(const models::EvenTemperedOptions& basis) {
   return format(
       "even-tempered functions, --ratio %g --angular %d: energies are above the limit of a complete basis, with "
@@ -157,7 +157,7 @@ std::string levels_of(const models::FieldOrbitals& orbitals) {
   return format("%d occupied, and the next:", orbitals.occupied) + text;
 }
 
-// Where an iteration that did not converge may do so: levels that are nearly equal, one of them occupied, change places
+// Advice for an iteration that did not converge. If an occupied level and the next are nearly equal, they change places
 // from step to step.
 std::string advice_for(const FieldResult& result, bool paired) {
   constexpr double near = 0.05;

@@ -188,7 +188,8 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
     sensitivity = std::max(sensitivity, sizes[c] > 0.0 ? exponentials.back().sensitivity : 0.0);
   }
   const auto unit = static_cast<double>(unit_roundoff<T>);
-  // Of a general A, what the subspace leaves out, over what it keeps. The companion takes the vectors after these, too.
+  // For a general A: the ratio of what the subspace leaves out to what it keeps, by the companion, which has one vector
+  // more.
   double left_out = 0.0;
   if (problem_.general()) {
     exponentials.back() = corrected(projected_.back(), built_, share);
