@@ -100,7 +100,7 @@ class Cluster(unittest.TestCase):
 
         errors = os.path.join(self.folder, "errors")
         with open(errors, "wb") as file:
-            job = subprocess.Popen(words, env={**os.environ, "HEDDLE_TIMEOUT": "15"}, stdout=subprocess.DEVNULL, stderr=file)
+            job = subprocess.Popen(words, env={**os.environ, "HEDDLE_TIMEOUT": "8"}, stdout=subprocess.DEVNULL, stderr=file)
 
         def complaints():
             with open(errors, encoding="utf-8", errors="replace") as file:
@@ -121,8 +121,8 @@ class Cluster(unittest.TestCase):
             with open(errors, encoding="utf-8") as file:
                 self.skipTest(file.read())
         self.assertEqual(len(complaints()), 1, complaints())
-        self.assertRegex(complaints()[0], r"rank \d: has waited 15 s \(HEDDLE_TIMEOUT\) for ")
-        self.assertGreater(seconds, 5 + 15)
+        self.assertRegex(complaints()[0], r"rank \d: has waited 8 s \(HEDDLE_TIMEOUT\) for ")
+        self.assertGreater(seconds, 5 + 8)
         self.assertLess(seconds, 5 + 30)
         self.assertEqual([name for name in os.listdir(self.folder) if "C.npy" in name], [])
         self.assertEqual(ranks(), 0)
