@@ -10,7 +10,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
 
 packages_build=(g++ cmake ninja-build make ccache git ca-certificates debian-archive-keyring openmpi-bin libopenmpi-dev
-  libopenblas-openmp-dev libfftw3-dev libhdf5-dev libdnnl-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  libopenblas-openmp-dev libfftw3-dev libhdf5-dev libdnnl-dev libxc-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   patchelf python3)
 packages_plot=(python3 python3-matplotlib python3-h5py)
 packages_meshes=(libvtk9-dev)

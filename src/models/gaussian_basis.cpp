@@ -194,8 +194,11 @@ GaussianBasis::GaussianBasis(std::vector<Shell> shells) : shells_(std::move(shel
   }
 }
 
-void GaussianBasis::evaluate(const std::array<double, 3>& point, std::span<double> values) const {
+void GaussianBasis::evaluate(const std::array<double, 3>& point, std::span<double> values,
+                             std::span<double> gradients) const {
   require(values.size() == size_, "basis: room for ", values.size(), " values of ", size_, " functions");
+  require(gradients.empty() || gradients.size() == 3 * size_, "basis: room for ", gradients.size(), " derivatives of ",
+          size_, " functions");
   std::array<std::array<double, most_angular + 1>, 3> powers{};
   const std::array<double, 3>* centre = nullptr;
   double square = 0;
@@ -212,20 +215,38 @@ void GaussianBasis::evaluate(const std::array<double, 3>& point, std::span<doubl
       }
     }
     double radial = 0;
+    double slope = 0;  // d radial/dr over r
     for (std::size_t k = 0; k < shell.exponents.size(); ++k) {
-      radial += shell.coefficients[k] * std::exp(-shell.exponents[k] * square);
+      const double term = shell.coefficients[k] * std::exp(-shell.exponents[k] * square);
+      radial += term;
+      slope -= 2 * shell.exponents[k] * term;
     }
     const int l = shell.angular;
     const double* coefficient = harmonics_[static_cast<std::size_t>(l)].data();
     for (int m = 0; m <= 2 * l; ++m) {
       double polynomial = 0;
+      std::array<double, 3> by_axis{};
       for (int x = l; x >= 0; --x) {
         for (int y = l - x; y >= 0; --y) {
-          polynomial += *coefficient++ * powers[0][static_cast<std::size_t>(x)] *
-                        powers[1][static_cast<std::size_t>(y)] * powers[2][static_cast<std::size_t>(l - x - y)];
+          const std::array<std::size_t, 3> degree = {static_cast<std::size_t>(x), static_cast<std::size_t>(y),
+                                                     static_cast<std::size_t>(l - x - y)};
+          const double factor = *coefficient++;
+          polynomial += factor * powers[0][degree[0]] * powers[1][degree[1]] * powers[2][degree[2]];
+          if (gradients.empty() || factor == 0) continue;
+          for (std::size_t d = 0; d < 3; ++d) {
+            if (degree[d] == 0) continue;
+            const std::size_t one = (d + 1) % 3;
+            const std::size_t other = (d + 2) % 3;
+            by_axis[d] += factor * static_cast<double>(degree[d]) * powers[d][degree[d] - 1] *
+                          powers[one][degree[one]] * powers[other][degree[other]];
+          }
         }
       }
-      values[first_[s] + static_cast<std::size_t>(m)] = radial * polynomial;
+      const std::size_t at = first_[s] + static_cast<std::size_t>(m);
+      values[at] = radial * polynomial;
+      for (std::size_t d = 0; d < 3 && !gradients.empty(); ++d) {
+        gradients[d * size_ + at] = radial * by_axis[d] + slope * powers[d][1] * polynomial;
+      }
     }
   }
 }

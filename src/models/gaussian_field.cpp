@@ -32,12 +32,12 @@ std::vector<double> nuclear_matrix(const GaussianBasis& basis, const Molecule& m
 }
 
 // Refuses before there is work, or an allocation; gives the grid, if there is to be one.
-std::optional<MolecularGrid> grid_that_fits(const Molecule& molecule, const GaussianBasis& basis, Functional functional,
+std::optional<MolecularGrid> grid_that_fits(const Molecule& molecule, const GaussianBasis& basis,
+                                            const ExchangeCorrelation& functional,
                                             const MolecularGridOptions& options) {
-  require(functional != Functional::lda_csc, "gaussian field: lda-csc is for one dimension");
   std::optional<MolecularGrid> grid;
-  if (functional != Functional::hf) grid.emplace(molecule, options);
-  const double needed = GaussianField::bytes(basis.size(), grid ? grid->size() : 0);
+  if (functional.of_densities()) grid.emplace(molecule, options);
+  const double needed = GaussianField::bytes(basis.size(), grid ? grid->size() : 0, functional.of_gradients());
   if (needed > host_memory()) {
     throw Error(ErrorKind::memory,
                 message_of("gaussian field: ", basis.size(), " functions take ", impl::gibibytes(needed),
@@ -54,15 +54,15 @@ void add_to(std::vector<double>& sum, const std::vector<double>& term, double fa
 }  // namespace
 
 struct GaussianField::State {
-  State(const Molecule& molecule, const std::vector<Shell>& shells, Functional which,
+  State(const Molecule& molecule, const std::vector<Shell>& shells, const ExchangeCorrelation& which,
         const MolecularGridOptions& options)
       : State(molecule, GaussianBasis(shells), electrons_of(molecule), which, options) {}
-  State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, Functional which,
+  State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, const ExchangeCorrelation& which,
         const MolecularGridOptions& options)
       : State(molecule, std::move(functions), electrons, which, grid_that_fits(molecule, functions, which, options)) {}
-  State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, Functional which,
+  State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, const ExchangeCorrelation& which,
         const std::optional<MolecularGrid>& grid)
-      : functional(which),
+      : orbital_exchange(which.orbital_exchange()),
         basis(std::move(functions)),
         overlap(overlap_matrix(basis)),
         kinetic(kinetic_matrix(basis)),
@@ -70,12 +70,12 @@ struct GaussianField::State {
         start(first_matrix(basis, molecule, electrons.total())),
         nuclear(nuclear_repulsion(molecule)),
         repulsion(basis) {
-    if (grid) local.emplace(basis, *grid);
+    if (grid) local.emplace(basis, *grid, which);
     add_to(start, kinetic, 1);
     add_to(start, external, 1);
   }
 
-  Functional functional;
+  double orbital_exchange;
   GaussianBasis basis;
   std::vector<double> overlap, kinetic, external, start;
   double nuclear;
@@ -83,14 +83,14 @@ struct GaussianField::State {
   std::optional<impl::LocalIntegrals> local;
 };
 
-double GaussianField::bytes(std::size_t n, std::size_t points) noexcept {
+double GaussianField::bytes(std::size_t n, std::size_t points, bool gradients) noexcept {
   const auto functions = static_cast<double>(n);
-  return ElectronRepulsion::bytes(n) +
-         sizeof(double) * (functions * static_cast<double>(points) + 64 * functions * functions);
+  const auto values = (gradients ? 4 : 1) * functions * static_cast<double>(points);
+  return ElectronRepulsion::bytes(n) + sizeof(double) * (values + 64 * functions * functions);
 }
 
-GaussianField::GaussianField(const Molecule& molecule, const std::vector<Shell>& shells, Functional functional,
-                             const MolecularGridOptions& grid)
+GaussianField::GaussianField(const Molecule& molecule, const std::vector<Shell>& shells,
+                             const ExchangeCorrelation& functional, const MolecularGridOptions& grid)
     : state_(std::make_unique<const State>(molecule, shells, functional, grid)) {}
 
 GaussianField::~GaussianField() = default;
@@ -138,23 +138,24 @@ FieldMatrices GaussianField::field(const SpinOrbitals& orbitals, bool paired) co
   add_to(result.up, J, 1);
   if (!paired) result.down = result.up;
   if (state_->local) {
-    const auto local = state_->local->evaluate(state_->functional, orbitals, paired);
+    const auto local = state_->local->evaluate(orbitals, paired);
     energies.exchange = local.exchange;
     energies.correlation = local.correlation;
     add_to(result.up, local.up, 1);
     if (!paired) add_to(result.down, local.down, 1);
-    return result;
   }
+  const double share = state_->orbital_exchange;
+  if (share == 0) return result;
   const std::vector<double> K = state_->repulsion.exchange(up);
-  energies.exchange = -0.5 * impl::trace_of(up, K);
-  add_to(result.up, K, -1);
-  if (paired) {
-    energies.exchange *= 2;
-  } else {
+  const double of_up = -0.5 * share * impl::trace_of(up, K);
+  add_to(result.up, K, -share);
+  double of_down = of_up;
+  if (!paired) {
     const std::vector<double> other = state_->repulsion.exchange(down);
-    energies.exchange -= 0.5 * impl::trace_of(down, other);
-    add_to(result.down, other, -1);
+    of_down = -0.5 * share * impl::trace_of(down, other);
+    add_to(result.down, other, -share);
   }
+  energies.exchange += of_up + of_down;
   return result;
 }
 

@@ -45,6 +45,28 @@ class Molecules(CommandTest):
         ion = self.solve("charge 1\nLi 0\nH 3.015\n", "--functional", "lda-csc", "--size", 128)["results"]
         self.assertAlmostEqual(ion["energy"], -4.521093, delta=1e-5)
 
+    def test_gradients_and_hybrids(self):
+        # By PySCF in the same functions, with spheres of 974 points at 150 radii.
+        functions = "".join(f"shell {atom} {kind} {exponent}\n" for atom, kinds in (
+            ("H", {"s": (40, 9, 2.4, .7, .2), "p": (1.6, .45), "d": (.9,)}),
+            ("O", {"s": (8000, 1200, 270, 75, 24, 8, 2.4, .8, .25), "p": (35, 8, 2.5, .8, .25), "d": (2.3, .6)}))
+            for kind, exponents in kinds.items() for exponent in exponents)
+        hydroxyl = "O 0 0 0\nH 0 0.4 1.8\n" + functions
+        self.write("molecule.txt", hydroxyl)
+        first = self.run_command("eig", "--scf", "--molecule", "molecule.txt", "--functional", "pbe")
+        if first.code == 2 and "which this build lacks" in first.errors:
+            self.skipTest("this build has no libxc")
+        for functional, energy, level in (("pbe", -75.669083234, -18.798199), ("b3lyp", -75.756115391, -19.181868),
+                                          ("gga_x_b88+gga_c_lyp", -75.741708747, -18.821647)):
+            results = self.solve(hydroxyl, "--functional", functional)["results"]
+            self.assertAlmostEqual(results["energy"], energy, delta=2e-6)
+            self.assertAlmostEqual(results["eigenvalues"][0], level, delta=2e-5)
+        for functional, energy in (("pbe0", -1.166165990), ("blyp", -1.166628349)):
+            report = self.solve("H 0 0 0\nH 0 0 1.4\n" + functions[:functions.index("shell O")], "--functional", functional)
+            self.assertAlmostEqual(report["results"]["energy"], energy, delta=1e-7)
+        self.refuse_file(HELIUM, "is of more than densities", "--functional", "mgga_x_tpss")
+        self.refuse_file("He 0\n", "no functional of one dimension", "--functional", "pbe")
+
     def test_one_dimension(self):
         # The four digits that are commonly given for a softening of 1.
         self.assertAlmostEqual(self.solve("He 0\n", "--functional", "hf")["results"]["energy"], -2.2242, delta=5e-5)
@@ -141,7 +163,7 @@ class Molecules(CommandTest):
         self.refuse("eig", "--scf", "--molecule", "none.txt", message="none.txt: cannot be read")
 
     def test_bad_options_are_refused(self):
-        self.refuse_file("He 0\n", "lda-pz is no local functional of one dimension", "--functional", "lda-pz")
+        self.refuse_file("He 0\n", "'lda-pz' is no functional of one dimension", "--functional", "lda-pz")
         self.refuse_file(HELIUM, "lda-csc is for one dimension", "--functional", "lda-csc")
         self.refuse_file(HELIUM, "both spins have one matrix", "--save", "H.mtx", "--save-down", "d.mtx")
         self.refuse_file("He 0\n", "has no overlaps", "--functional", "hf", "--save-overlap", "S.mtx")

@@ -1,6 +1,7 @@
 // Energies of atoms and molecules beside published ones of the same functional.
 #include "eigen/kohn_sham_support.hpp"
 #include "support/errors.hpp"
+#include <heddle/models/exchange_correlation.hpp>
 #include <heddle/models/gaussian_field.hpp>
 
 #include <cmath>
@@ -28,14 +29,14 @@ models::SolveOrbitals solver_for(const models::MeanField& field) {
   };
 }
 
-FieldResult solved(const Molecule& molecule, Functional functional, int angular = 2) {
+FieldResult solved(const Molecule& molecule, const models::ExchangeCorrelation& functional, int angular = 2) {
   const models::GaussianField field(molecule, models::even_tempered(molecule, {.angular = angular}), functional);
   models::FieldOptions options;
   options.electrons = models::electrons_of(molecule);
   options.paired = options.electrons.up == options.electrons.down;
   FieldResult result = models::self_consistent(field, options, solver_for(field));
   EXPECT_TRUE(result.converged);
-  if (functional != Functional::hf) {
+  if (functional.of_densities()) {
     EXPECT_NEAR(field.electrons_on_grid(result.occupied), options.electrons.total(), 1e-5);
   }
   return result;

@@ -61,8 +61,9 @@ class GaussianBasis {
   [[nodiscard]] std::span<const Shell> shells() const noexcept { return shells_; }
   /// The number of the first function of a shell.
   [[nodiscard]] std::size_t first(std::size_t shell) const noexcept { return first_[shell]; }
-  /// The values of all functions at a point, in bohr^(-3/2): `values` has n elements.
-  void evaluate(const std::array<double, 3>& point, std::span<double> values) const;
+  /// The values of all functions at a point, in bohr^(-3/2): `values` has n elements. `gradients`, unless it is empty,
+  /// receives the 3 n derivatives, in bohr^(-5/2): those by x of all functions, then by y and by z.
+  void evaluate(const std::array<double, 3>& point, std::span<double> values, std::span<double> gradients = {}) const;
 
  private:
   std::vector<Shell> shells_;

@@ -1,7 +1,7 @@
 // Hartree-Fock and Kohn-Sham fields of molecules in three dimensions, in a Gaussian basis.
 #pragma once
 
-#include <heddle/models/functionals.hpp>
+#include <heddle/models/exchange_correlation.hpp>
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/mean_field.hpp>
 #include <heddle/models/molecular_grid.hpp>
@@ -13,22 +13,24 @@ namespace heddle::models {
 
 /// The field of a molecule's electrons:
 ///
-///     F_up = T + V + J[D_up + D_down] - K[D_up]          (hf)
-///     F_up = T + V + J[D_up + D_down] + v_xc,up          (local functionals)
+///     F_up = T + V + J[D_up + D_down] - a K[D_up] + v_xc,up
 ///
-/// with the integrals of gaussian_integrals.hpp, and v_xc integrated over a MolecularGrid. The iteration begins in the
-/// field of the nuclei and of (N - 1)/(sum of Z) times slater_charges().
+/// with the integrals of gaussian_integrals.hpp, and v_xc, the derivative of a functional of densities (none with
+/// `hf`), integrated over a MolecularGrid. The iteration begins in the field of the nuclei and of (N - 1)/(sum of Z)
+/// times slater_charges().
 ///
-/// Memory: n^4/8 doubles of integrals, n doubles for each point of the grid, and some ten matrices. All work is done by
+/// Memory: n^4/8 doubles of integrals, n doubles for each point of the grid, 4 n where a functional is of gradients,
+/// and some ten matrices. All work is done by
 /// the host's threads, and has the same bits for any number of them.
 class GaussianField final : public MeanField {
  public:
-  /// Bytes of the integrals of n functions, and of their values on a grid of so many points.
-  [[nodiscard]] static double bytes(std::size_t n, std::size_t points) noexcept;
+  /// Bytes of the integrals of n functions, and of their values on a grid of so many points, with their gradients or
+  /// without.
+  [[nodiscard]] static double bytes(std::size_t n, std::size_t points, bool gradients = false) noexcept;
 
-  /// Throws as electrons_of(), GaussianBasis, MolecularGrid and ElectronRepulsion do; Error(argument) for `lda_csc`,
-  /// and Error(memory), before any work, where bytes() is more than the machine's memory.
-  GaussianField(const Molecule& molecule, const std::vector<Shell>& shells, Functional functional,
+  /// Throws as electrons_of(), GaussianBasis, MolecularGrid and ElectronRepulsion do, and Error(memory), before any
+  /// work, where bytes() is more than the machine's memory.
+  GaussianField(const Molecule& molecule, const std::vector<Shell>& shells, const ExchangeCorrelation& functional,
                 const MolecularGridOptions& grid = {});
   ~GaussianField() override;
 

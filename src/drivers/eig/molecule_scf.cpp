@@ -105,7 +105,7 @@ void write_steps(const ScfSettings& scf, const MoleculeSettings& settings, const
   PendingStream out(scf.output);
   out.precision(17);
   out << "# heddle eig --scf --molecule " << settings.file << ", heddle " << version() << " (" << git_hash()
-      << ")\n# functional: " << to_string(settings.functional) << "\n# shells: " << (paired ? "closed" : "open")
+      << ")\n# functional: " << settings.functional << "\n# shells: " << (paired ? "closed" : "open")
       << "\n# electrons: " << result.up.occupied << " + " << result.down.occupied
       << "\n# energy: " << result.energies.total() << " hartree\n# converged: " << (result.converged ? "yes" : "no")
       << "\niteration,energy,residual,rotations,seconds\n";
@@ -140,6 +140,15 @@ models::FieldOptions field_options(const MoleculeSettings& settings, const ScfSe
   options.history = std::max(1, static_cast<int>(scf.scf.history));
   if (options.history == 1) options.mixing = scf.scf.mixing;
   return options;
+}
+
+models::Functional functional_of_a_line(const MoleculeSettings& settings) {
+  using models::Functional;
+  for (const Functional one : {Functional::hf, Functional::lda_x, Functional::lda_csc}) {
+    if (to_string(one) == settings.functional) return one;
+  }
+  throw Error(ErrorKind::argument, settings.file + ": '" + settings.functional +
+                                       "' is no functional of one dimension; expected hf, lda-x or lda-csc");
 }
 
 // How far energies in the default basis are above the limit of a complete one: docs/notes/eigen.md has the figures.
@@ -239,10 +248,11 @@ int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSe
   std::unique_ptr<models::MeanField> field;
   const models::GaussianField* gaussian = nullptr;
   if (file.dimensions == 1) {
-    field = std::make_unique<models::SoftCoulombField>(file.molecule, points, settings.functional);
+    field = std::make_unique<models::SoftCoulombField>(file.molecule, points, functional_of_a_line(settings));
   } else {
     const auto shells = file.shells.empty() ? even_tempered(file.molecule, settings.basis) : file.shells;
-    auto made = std::make_unique<models::GaussianField>(file.molecule, shells, settings.functional, settings.grid);
+    auto made = std::make_unique<models::GaussianField>(
+        file.molecule, shells, models::ExchangeCorrelation(settings.functional), settings.grid);
     gaussian = made.get();
     field = std::move(made);
   }
@@ -250,8 +260,7 @@ int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSe
   report.times()["integrals"] = seconds_since(start);
   context.say(format("%zu nuclei, %d + %d electrons, %zu functions, %s, %s shells; integrals in %.3g s",
                      file.molecule.atoms.size(), electrons.up, electrons.down, field->size(),
-                     std::string(to_string(settings.functional)).c_str(), options.paired ? "closed" : "open",
-                     seconds_since(start)));
+                     settings.functional.c_str(), options.paired ? "closed" : "open", seconds_since(start)));
   if (gaussian != nullptr && file.shells.empty()) context.say(words_on_basis(settings.basis));
   context.say("iteration     energy [hartree]   residual  rotations  seconds");
   OrbitalSolver solver(context.comm().space(), field->overlap(), scf.solver, !scf.cold);

@@ -3,7 +3,6 @@
 
 #include "drivers/eig/scf.hpp"
 #include "drivers/support/option_table.hpp"
-#include <heddle/models/functionals.hpp>
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/molecular_grid.hpp>
 
@@ -13,7 +12,7 @@ namespace heddle::driver {
 
 struct MoleculeSettings {
   std::string file;
-  models::Functional functional = models::Functional::lda_pw92;
+  std::string functional = "lda-pw92";
   std::string shells = "auto";
   models::EvenTemperedOptions basis;
   models::MolecularGridOptions grid;

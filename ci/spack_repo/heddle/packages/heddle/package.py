@@ -27,6 +27,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     variant("vtk", default=False, description="Read .vtu and .vtk meshes, and write .vtp and .vtu, by VTK")
     variant("fftw", default=True, description="Split operator of `heddle tdse` on CPUs, by FFTW")
     variant("onednn", default=False, description="Emulated products on CPUs by AMX or AVX-512 VNNI, through oneDNN")
+    variant("libxc", default=False, description="Functionals with gradients, and hybrids, for molecules, by libxc")
     variant("nccl", default=True, description="Messages between GPUs of several nodes by NCCL, or RCCL")
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
@@ -41,6 +42,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("vtk@9.1:", when="+vtk")
     depends_on("fftw@3:", when="+fftw~cuda~rocm")
     depends_on("onednn@2.6:", when="+onednn~cuda~rocm")
+    depends_on("libxc@5:", when="+libxc")
     depends_on("cli11@2.1:", type="build")
     depends_on("tomlplusplus@3.3:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
@@ -90,6 +92,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             self.define("CMAKE_DISABLE_FIND_PACKAGE_VTK", self.spec.satisfies("~vtk")),
             self.define("HEDDLE_FFTW", self.spec.satisfies("+fftw~cuda~rocm")),
             self.define("HEDDLE_ONEDNN", self.spec.satisfies("+onednn~cuda~rocm")),
+            self.define_from_variant("HEDDLE_LIBXC", "libxc"),
         ]
         if self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm"):
             args.append(self.define_from_variant("HEDDLE_NCCL", "nccl"))
