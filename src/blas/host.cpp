@@ -24,7 +24,7 @@ namespace heddle::impl {
 namespace {
 
 static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible,
-              "the host BLAS can't reach device memory: build with Kokkos Kernels");
+              "the host BLAS can't reach device memory");
 
 template <Scalar T> constexpr auto* fortran_gemm = &dgemm_;
 template <> constexpr auto* fortran_gemm<float> = &sgemm_;

@@ -68,13 +68,14 @@ endif()
 if(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP)
   set(HEDDLE_GPU TRUE)
 endif()
-# The local gemm: cuBLAS with CUDA, the vendor's through Kokkos Kernels on other GPUs; on CPUs these are taken where found.
+# The local gemm: cuBLAS with CUDA, the vendor's through Kokkos Kernels on other GPUs, the BLAS on CPUs, where tests and
+# benchmarks alone take Kokkos Kernels.
 if(Kokkos_ENABLE_CUDA)
   find_package(CUDAToolkit REQUIRED)
 elseif(HEDDLE_GPU)
   find_package(KokkosKernels REQUIRED)
 else()
-  find_package(KokkosKernels QUIET)
+  find_package(KokkosKernels QUIET HINTS ${PROJECT_SOURCE_DIR}/build/kokkos)
 endif()
 # Fourier transforms on hosts: `heddle tdse` with the split operator, and fast products of sinc's kinetic energy.
 find_path(FFTW_INCLUDE_DIR fftw3.h)

@@ -42,8 +42,8 @@ class Context {
 /// Computes C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n, all column-major with
 /// any leading dimension.
 ///
-/// The product is that of cuBLAS with CUDA; otherwise that of Kokkos Kernels, where Heddle was built with it (it calls
-/// the vendor's BLAS on GPUs), or else of the host BLAS. It is ordered on the context's instance and does not block on
+/// The product is that of cuBLAS with CUDA, of Kokkos Kernels on other GPUs (it calls the vendor's BLAS), and of the
+/// host BLAS on CPUs. It is ordered on the context's instance and does not block on
 /// GPUs. C is not read where beta == 0 (not even its NaNs); neither A nor B is read where alpha == 0 or k == 0. Throws
 /// Error(argument) for shapes that don't fit, strides that are not column-major, where C shares an element with A or
 /// B, and for a math mode of the context that trouble_with() refuses. Cost: 2mnk flops (8mnk for complex T).

@@ -41,11 +41,33 @@ template <Scalar T> struct ChunkDots {
     const Index c = b % columns;
     const Index end = (chunk + 1) * chunk_height < n ? (chunk + 1) * chunk_height : n;
     Wide<T> sum{};
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, chunk * chunk_height, end),
-        [&](Index i, Wide<T>& mine) { mine = multiply_add(conjugate(widened<T>(v(i, b))), widened<T>(w(i, c)), mine); },
-        sum);
+    if constexpr (on_host) {
+      sum = of_rows(b, c, chunk * chunk_height, end);
+    } else {
+      Kokkos::parallel_reduce(
+          Kokkos::TeamVectorRange(team, chunk * chunk_height, end),
+          [&](Index i, Wide<T>& mine) { mine = with_term(i, b, c, mine); }, sum);
+    }
     Kokkos::single(Kokkos::PerTeam(team), [&] { partial[team.league_rank()] = sum; });
+  }
+
+ private:
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Wide<T> with_term(Index i, Index b, Index c, const Wide<T>& sum) const {
+    return multiply_add(conjugate(widened<T>(v(i, b))), widened<T>(w(i, c)), sum);
+  }
+  // Several sums side by side: one would wait for each of its terms.
+  [[nodiscard]] Wide<T> of_rows(Index b, Index c, Index begin, Index end) const {
+    constexpr Index lanes = 16;
+    Wide<T> sums[lanes]{};
+    Index i = begin;
+    for (; i + lanes <= end; i += lanes) {
+      for (Index lane = 0; lane < lanes; ++lane) sums[lane] = with_term(i + lane, b, c, sums[lane]);
+    }
+    for (Index lane = 0; i < end; ++i, ++lane) sums[lane] = with_term(i, b, c, sums[lane]);
+    for (Index half = lanes / 2; half > 0; half /= 2) {
+      for (Index lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    }
+    return sums[0];
   }
 };
 
@@ -84,22 +106,78 @@ void for_each_chunk(const ExecutionSpace& space, const char* label, Index league
   Kokkos::parallel_for(label, Teams(space, static_cast<int>(league), on_host ? 1 : 128), kernel);
 }
 
-// W_c = factors[c] W_c + sum_k factors[(k + 1) m + c] V_(k m + c).
+// W_c = factors[c] W_c + sum_k factors[(k + 1) m + c] V_(k m + c), for runs of rows of one column.
+template <Scalar T> struct CombinedColumns {
+  const Wide<T>* factors;
+  Elements<T> w;
+  Elements<const T> v;
+  Index columns, count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index c, Index begin, Index end) const {
+    // So many rows at a time, with the loop over them inside: neighbours in memory, and sums that don't wait.
+    constexpr Index rows = on_host ? 32 : 1;
+    const Wide<T> own = factors[c];
+    Index i = begin;
+    for (; i + rows <= end; i += rows) combine<rows>(own, c, i);
+    for (; i < end; ++i) combine<1>(own, c, i);
+  }
+
+ private:
+  template <Index rows> KOKKOS_INLINE_FUNCTION void combine(const Wide<T>& own, Index c, Index first) const {
+    Wide<T> sums[rows]{};
+    if (own != Wide<T>(0.0)) {
+      for (Index i = 0; i < rows; ++i) sums[i] = own * widened<T>(w(first + i, c));
+    }
+    for (Index k = 0; k < count; ++k) {
+      const Wide<T> factor = factors[(k + 1) * columns + c];
+      const T* const column = &v(first, k * columns + c);
+      for (Index i = 0; i < rows; ++i) sums[i] = multiply_add(factor, widened<T>(column[i]), sums[i]);
+    }
+    for (Index i = 0; i < rows; ++i) w(first + i, c) = narrowed<T>(sums[i]);
+  }
+};
+
 template <Scalar T>
 void combine_columns(const ExecutionSpace& space, const Wide<T>* factors, const MatrixView<T>& W,
                      const MatrixView<const T>& V) {
-  const Elements<const T> v(V);
-  const Elements<T> w(W);
   const auto m = static_cast<Index>(W.extent(1));
-  const Index count = static_cast<Index>(V.extent(1)) / m;
+  for_each_run(
+      space, "heddle::expm::combine_columns", static_cast<Index>(W.extent(0)), m,
+      CombinedColumns<T>{factors, Elements<T>(W), Elements<const T>(V), m, static_cast<Index>(V.extent(1)) / m});
+}
+
+// The choice is outside of the loop, which then vectorises.
+template <bool reads, Scalar T>
+void recur_reading(const ExecutionSpace& space, const RecurrenceFactors<T>& factors, const MatrixView<const T>& Y,
+                   const MatrixView<const T>& X, const MatrixView<T>& Z, const MatrixView<T>& R) {
+  const T p = factors.p;
+  const T q = factors.q;
+  const T r = factors.r;
+  const T g = factors.g;
+  const Elements<const T> y(Y), x(X);
+  const Elements<T> z(Z), sum(R);
   for_each_element(
-      space, "heddle::expm::combine_columns", static_cast<Index>(W.extent(0)), m, KOKKOS_LAMBDA(Index i, Index c) {
-        const Wide<T> own = factors[c];
-        Wide<T> sum = own == Wide<T>(0.0) ? Wide<T>(0.0) : own * widened<T>(w(i, c));
-        for (Index k = 0; k < count; ++k) {
-          sum = multiply_add(factors[(k + 1) * m + c], widened<T>(v(i, k * m + c)), sum);
-        }
-        w(i, c) = narrowed<T>(sum);
+      space, "heddle::expm::recur", static_cast<Index>(Z.extent(0)), static_cast<Index>(Z.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index c) {
+        T old(0);
+        if constexpr (reads) old = r * z(i, c);
+        const T term = multiply_add(p, y(i, c), multiply_add(q, x(i, c), old));
+        z(i, c) = term;
+        sum(i, c) = multiply_add(g, term, sum(i, c));
+      });
+}
+
+template <bool reads_x, bool reads_y, Scalar T>
+void add_scaled_reading(const ExecutionSpace& space, T a, const MatrixView<const T>& X, T b, const MatrixView<T>& Y) {
+  const Elements<const T> x(X);
+  const Elements<T> y(Y);
+  for_each_element(
+      space, "heddle::expm::add_scaled", static_cast<Index>(Y.extent(0)), static_cast<Index>(Y.extent(1)),
+      KOKKOS_LAMBDA(Index i, Index c) {
+        T sum(0);
+        if constexpr (reads_y) sum = b * y(i, c);
+        if constexpr (reads_x) sum = multiply_add(a, x(i, c), sum);
+        y(i, c) = sum;
       });
 }
 
@@ -108,35 +186,20 @@ void combine_columns(const ExecutionSpace& space, const Wide<T>* factors, const 
 template <Scalar T>
 void recur(const ExecutionSpace& space, const RecurrenceFactors<T>& factors, const MatrixView<const T>& Y,
            const MatrixView<const T>& X, const MatrixView<T>& Z, const MatrixView<T>& R) {
-  const T p = factors.p;
-  const T q = factors.q;
-  const T r = factors.r;
-  const T g = factors.g;
-  const Elements<const T> y(Y), x(X);
-  const Elements<T> z(Z), sum(R);
-  const bool fresh = r == T(0);
-  for_each_element(
-      space, "heddle::expm::recur", static_cast<Index>(Z.extent(0)), static_cast<Index>(Z.extent(1)),
-      KOKKOS_LAMBDA(Index i, Index c) {
-        const T old = fresh ? T(0) : r * z(i, c);
-        const T term = multiply_add(p, y(i, c), multiply_add(q, x(i, c), old));
-        z(i, c) = term;
-        sum(i, c) = multiply_add(g, term, sum(i, c));
-      });
+  if (factors.r == T(0)) {
+    recur_reading<false>(space, factors, Y, X, Z, R);
+  } else {
+    recur_reading<true>(space, factors, Y, X, Z, R);
+  }
 }
 
 template <Scalar T>
 void add_scaled(const ExecutionSpace& space, T a, const MatrixView<const T>& X, T b, const MatrixView<T>& Y) {
-  const Elements<const T> x(X);
-  const Elements<T> y(Y);
-  const bool first = a != T(0);
-  const bool second = b != T(0);
-  for_each_element(
-      space, "heddle::expm::add_scaled", static_cast<Index>(Y.extent(0)), static_cast<Index>(Y.extent(1)),
-      KOKKOS_LAMBDA(Index i, Index c) {
-        const T old = second ? b * y(i, c) : T(0);
-        y(i, c) = first ? multiply_add(a, x(i, c), old) : old;
-      });
+  if (a == T(0)) {
+    (b == T(0) ? add_scaled_reading<false, false, T> : add_scaled_reading<false, true, T>)(space, a, X, b, Y);
+  } else {
+    (b == T(0) ? add_scaled_reading<true, false, T> : add_scaled_reading<true, true, T>)(space, a, X, b, Y);
+  }
 }
 
 template <Scalar T> void BlockColumns<T>::reserve(std::size_t count) {
