@@ -15,8 +15,9 @@ import atexit as _atexit
 from . import _core, exact
 from ._distributed import Communicator, DistributedMatrix
 from ._eigen import EighBatchedReport, EighReport, eigh, eigh_batched
-from ._expm import ExpmMultiplyReport, ExpmReport, expm, expm_multiply
+from ._expm import ExpmMultiplyReport, ExpmReport, expm_multiply
 from ._frechet import ExpmFrechetReport, expm_frechet
+from ._gradients import expm
 from ._phi import PhiReport, phi, phi_multiply
 from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces

@@ -9,7 +9,6 @@ import numpy as np
 from . import _core
 from ._arrays import kind_of, matrix, operands, require_apart, result, square
 from ._distributed import DistributedMatrix, together
-from ._gradients import expm_with_gradient, wants_gradient
 
 
 @dataclass(frozen=True)
@@ -113,9 +112,6 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
                                     tile, moduli, progress)
         report = ExpmReport(**_core.distributed_expm(a._core, e._core, options))
         return (e, report) if full_output else e
-    if out is None and not full_output and wants_gradient(a):
-        return expm_with_gradient(a, method=method, degree=degree, tolerance=tolerance, structure=structure,
-                                  balance=balance, arithmetic=arithmetic, tile=tile, moduli=moduli)
     kind, name, (a,) = operands("expm", a)
     square("expm", a)
     given = out

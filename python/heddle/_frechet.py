@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from . import _core
 from ._arrays import operands, result, square
 from ._distributed import DistributedMatrix, together
@@ -87,3 +89,14 @@ def expm_frechet(A, E, *, compute_expm=True, adjoint=False, method="automatic", 
     found = ((exponential,) if compute_expm else ()) + (derivative,)
     found += (ExpmFrechetReport(**entries),) if full_output else ()
     return found if len(found) > 1 else found[0]
+
+
+def expm_adjoint(a, g, options, empty):
+    """The gradient at each matrix of a stack, from that at its exponential by expm(a, **options)."""
+    shared = {name: options[name] for name in ("tolerance", "arithmetic", "tile", "moduli")}
+    if len(a.shape) == 2:
+        return expm_frechet(a, g, compute_expm=False, adjoint=True, **shared)
+    out = empty(a)
+    for i in np.ndindex(*a.shape[:-2]):
+        out[i] = expm_frechet(a[i], g[i], compute_expm=False, adjoint=True, **shared)
+    return out

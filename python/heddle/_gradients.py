@@ -1,14 +1,17 @@
-"""Exponentials in the graphs of PyTorch and JAX: when they are wanted there, and what is computed for them."""
+"""Exponentials in the graphs of PyTorch and JAX."""
 
+import functools
+import inspect
 import sys
 
-import numpy as np
+from . import _expm
 
-# Of expm()'s options those that expm_frechet() has too.
-_SHARED = ("tolerance", "arithmetic", "tile", "moduli")
+# The options that PyTorch's operator and JAX's function take, with the values that they have by themselves.
+_OPTIONS = {name: parameter.default for name, parameter in inspect.signature(_expm.expm).parameters.items()
+            if name in ("method", "degree", "tolerance", "structure", "balance", "arithmetic", "tile", "moduli")}
 
 
-def wants_gradient(a):
+def _wants_gradient(a):
     """Whether `a` is of a library that has to know what was done to it."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(a, torch.Tensor):
@@ -17,33 +20,17 @@ def wants_gradient(a):
     return jax is not None and isinstance(a, jax.core.Tracer)
 
 
-def expm_with_gradient(a, **options):
-    """expm(a, **options), which the library of `a` can differentiate once, and compile."""
+@functools.wraps(_expm.expm)
+def expm(a, **options):
+    if options.get("out") is not None or options.get("full_output") or not _wants_gradient(a):
+        return _expm.expm(a, **options)
+    inspect.signature(_expm.expm).bind(a, **options)  # refuses other names
+    taken = {name: options.get(name, default) for name, default in _OPTIONS.items()}
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(a, torch.Tensor):
-        from ._torch import expm
+        from ._torch import expm as of_tensor
 
-        return expm(a, *options.values())
-    from ._jax import expm
+        return of_tensor(a, *taken.values())
+    from ._jax import expm as of_tracer
 
-    return expm(a, tuple(options.items()))
-
-
-def exponential(a, options):
-    """expm() of arrays that have elements."""
-    from ._expm import expm
-
-    return expm(a, **options)
-
-
-def adjoint(a, g, options, empty):
-    """The gradient at each matrix of a stack, from that at its exponential."""
-    from ._frechet import expm_frechet
-
-    shared = {name: options[name] for name in _SHARED}
-    if len(a.shape) == 2:
-        return expm_frechet(a, g, compute_expm=False, adjoint=True, **shared)
-    out = empty(a)
-    for i in np.ndindex(*a.shape[:-2]):
-        out[i] = expm_frechet(a[i], g[i], compute_expm=False, adjoint=True, **shared)
-    return out
+    return of_tracer(a, tuple(taken.items()))

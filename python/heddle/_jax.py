@@ -5,7 +5,8 @@ import functools
 import jax
 import numpy as np
 
-from ._gradients import adjoint, exponential
+from . import _expm
+from ._frechet import expm_adjoint
 
 
 def _call(function, a, *more):
@@ -16,7 +17,7 @@ def _call(function, a, *more):
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
 def expm(a, options):
-    return _call(lambda x: exponential(x, dict(options)), a)
+    return _call(lambda x: _expm.expm(x, **dict(options)), a)
 
 
 def _forward(a, options):
@@ -25,7 +26,7 @@ def _forward(a, options):
 
 def _backward(options, a, g):
     # JAX has the transpose of the derivative where others have its adjoint: that of the conjugate, conjugated.
-    gradient = _call(lambda x, y: adjoint(x, y.conj(), dict(options), np.empty_like), a, g)
+    gradient = _call(lambda x, y: expm_adjoint(x, y.conj(), dict(options), np.empty_like), a, g)
     return (gradient.conj(),)
 
 

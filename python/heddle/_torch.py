@@ -2,7 +2,7 @@
 
 import torch
 
-from ._gradients import adjoint, exponential
+from . import _expm, _frechet
 
 # Both are operators, so that neither breaks a compiled graph.
 
@@ -10,16 +10,16 @@ from ._gradients import adjoint, exponential
 @torch.library.custom_op("heddle::expm", mutates_args=())
 def expm(a: torch.Tensor, method: str, degree: int, tolerance: float, structure: str, balance: bool, arithmetic: str,
          tile: int, moduli: int) -> torch.Tensor:
-    return exponential(a.detach(), {"method": method, "degree": degree, "tolerance": tolerance, "structure": structure,
-                                    "balance": balance, "arithmetic": arithmetic, "tile": tile, "moduli": moduli})
+    return _expm.expm(a.detach(), method=method, degree=degree, tolerance=tolerance, structure=structure, balance=balance,
+                      arithmetic=arithmetic, tile=tile, moduli=moduli)
 
 
 @torch.library.custom_op("heddle::expm_adjoint", mutates_args=())
 def expm_adjoint(a: torch.Tensor, g: torch.Tensor, tolerance: float, arithmetic: str, tile: int,
                  moduli: int) -> torch.Tensor:
-    return adjoint(a.detach(), g.detach(),
-                   {"tolerance": tolerance, "arithmetic": arithmetic, "tile": tile, "moduli": moduli},
-                   lambda x: x.new_empty(x.shape))
+    return _frechet.expm_adjoint(a.detach(), g.detach(),
+                                 {"tolerance": tolerance, "arithmetic": arithmetic, "tile": tile, "moduli": moduli},
+                                 lambda x: x.new_empty(x.shape))
 
 
 @expm.register_fake

@@ -19,7 +19,6 @@ namespace {
 constexpr Index emulated_block = 256;
 constexpr Index emulated_group = 16;
 constexpr Index native_block = on_host ? 256 : 512;
-constexpr Index native_group = on_host ? 1 : 1;
 
 }  // namespace
 
@@ -27,7 +26,7 @@ LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   const bool native = options.arithmetic == Arithmetic::native;
   LuSchedule schedule{rows, columns, options.block, options.group};
   if (schedule.block == 0) schedule.block = native ? native_block : emulated_block;
-  if (schedule.group == 0) schedule.group = native ? native_group : emulated_group;
+  if (schedule.group == 0) schedule.group = native ? 1 : emulated_group;
   // What is more than the matrix has changes nothing but the memory that workspaces take.
   schedule.block = std::min(schedule.block, std::max(schedule.steps(), emulated_block));
   while (schedule.group > emulated_group && schedule.group / 2 >= schedule.panels()) schedule.group /= 2;
