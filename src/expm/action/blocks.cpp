@@ -159,8 +159,7 @@ void recur_reading(const ExecutionSpace& space, const RecurrenceFactors<T>& fact
   for_each_element(
       space, "heddle::expm::recur", static_cast<Index>(Z.extent(0)), static_cast<Index>(Z.extent(1)),
       KOKKOS_LAMBDA(Index i, Index c) {
-        T old(0);
-        if constexpr (reads) old = r * z(i, c);
+        const T old = reads ? r * z(i, c) : T(0);
         const T term = multiply_add(p, y(i, c), multiply_add(q, x(i, c), old));
         z(i, c) = term;
         sum(i, c) = multiply_add(g, term, sum(i, c));
@@ -174,10 +173,8 @@ void add_scaled_reading(const ExecutionSpace& space, T a, const MatrixView<const
   for_each_element(
       space, "heddle::expm::add_scaled", static_cast<Index>(Y.extent(0)), static_cast<Index>(Y.extent(1)),
       KOKKOS_LAMBDA(Index i, Index c) {
-        T sum(0);
-        if constexpr (reads_y) sum = b * y(i, c);
-        if constexpr (reads_x) sum = multiply_add(a, x(i, c), sum);
-        y(i, c) = sum;
+        const T old = reads_y ? b * y(i, c) : T(0);
+        y(i, c) = reads_x ? multiply_add(a, x(i, c), old) : old;
       });
 }
 
