@@ -56,7 +56,7 @@ template <class T> struct DiagonalEntries {
   }
 };
 
-// exp(time diag(0 ... -R, or 0 ... R)) of ones, whose elements reach from 1 to exp(-R), or grow: one end alone matters.
+// exp(time diag(0 ... -R, or 0 ... R)) of ones, whose elements range from 1 to exp(-R), or grow: only one end matters.
 TYPED_TEST(ActionBounds, OfWideSpectra) {
   using T = TypeParam;
   const Index n = 50;
@@ -64,10 +64,10 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
   const LocalMatrix<T> B = vector_of<T>(std::vector<Complex>(static_cast<std::size_t>(n), 1.0));
   const LocalMatrix<T> R("heddle::test::R", n, 1);
   for (const double width : {1.0, 30.0, 2e3, 1e5, 1e8}) {
-    // Every rank computes the same, in a hundred thousand products; on a GPU each of them waits for a launch.
+    // Every rank computes the same, in a hundred thousand products; on a GPU each product waits for a launch.
     if (width > 1e4 && (this->comm.size() > 1 || (!test::on_host && width < 1e7))) continue;
     for (const double sign : {-1.0, 1.0}) {
-      // In the units of T, so that the matrix is what the reference says.
+      // A multiple of the units of T, so that the matrix agrees with the reference.
       const double step = std::ldexp(std::round(std::ldexp(width / 49.0, 10)), -10);
       const DistributedMatrix<T> A(this->comm, Placement::row_bands(n, n, this->comm.size()));
       fill(A, DiagonalEntries<T>{0.0, sign * step});
@@ -84,7 +84,7 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
         }
         for (const ExpmActionMethod method :
              {ExpmActionMethod::automatic, ExpmActionMethod::chebyshev, ExpmActionMethod::krylov}) {
-          if (width > 1e7 && time.imag() != 0.0) continue;  // A hundred million products.
+          if (width > 1e7 && time.imag() != 0.0) continue;  // This would take a hundred million products.
           SCOPED_TRACE(std::string(to_string(method)) + ", width " + std::to_string(sign * width) + ", time " +
                        std::to_string(time.real()) + " + " + std::to_string(time.imag()) + " i");
           ExpmActionPlan<T> plan(this->comm, {.method = method, .structure = ExpmActionStructure::hermitian});
@@ -96,7 +96,7 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
           const double error = distance<T>(R, expected);
           EXPECT_TRUE(report.error_is_bound);
           EXPECT_LE(error, report.error);
-          // A bound that is of use: u time A, sums over 50 elements, and the 50 elements of B beside one that is left.
+          // A useful bound: u time A, sums over 50 elements, and the 50 elements of B of which one remains.
           EXPECT_LE(report.error, 1000.0 * u * (1.0 + width)) << to_string(report.method);
           EXPECT_LE(error, 20.0 * u * (1.0 + width)) << to_string(report.method);
         }
@@ -105,7 +105,7 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
   }
 }
 
-// Of a matrix that is not said to be Hermitian, and whose Taylor steps would take minutes.
+// A matrix without a declared structure, whose Taylor steps would take minutes.
 TYPED_TEST(ActionBounds, OfAWideSpectrumWithoutStructure) {
   using T = TypeParam;
   const Index n = 12;
@@ -130,7 +130,7 @@ TYPED_TEST(ActionBounds, OfAWideSpectrumWithoutStructure) {
   }
 }
 
-// Intervals that are given may be wide, as Gershgorin's circles are.
+// Given intervals may be wide, such as Gershgorin's circles.
 TYPED_TEST(ActionBounds, OfAnIntervalThatIsTooWide) {
   using T = TypeParam;
   const Index n = 40;
@@ -239,7 +239,7 @@ TYPED_TEST(ActionBounds, OfNonNormalMatrices) {
   }
 }
 
-// An eigenvector that B hardly holds is what most of the result may come from, and what truncation may be in.
+// Most of the result, and of the truncation error, may come from an eigenvector that B hardly contains.
 TYPED_TEST(ActionBounds, OfEigenvectorsThatAreHardlyThere) {
   using T = TypeParam;
   const LocalMatrix<T> B = vector_of<T>({1.0, 0.0});
@@ -269,7 +269,7 @@ TYPED_TEST(ActionBounds, OfEigenvectorsThatAreHardlyThere) {
   }
 }
 
-// What ends a subspace, as it cannot be told from rounding beside A, is large beside exp(A).
+// A remainder that cannot be told from rounding beside A ends a subspace, but is large beside exp(A).
 TYPED_TEST(ActionBounds, OfSubspacesThatRoundingEnds) {
   using T = TypeParam;
   const double u = unit_roundoff<T>;
@@ -286,8 +286,8 @@ TYPED_TEST(ActionBounds, OfSubspacesThatRoundingEnds) {
   }
 }
 
-// Bounds hold whatever the gaps between eigenvalues are: of those of a thousandth of the norm, vectors by inverse
-// iteration alone would be orthogonal to a thousand units.
+// Bounds hold for any gaps between eigenvalues: at gaps of a thousandth of the norm, vectors by inverse iteration alone
+// would be orthogonal only to a thousand units.
 TYPED_TEST(ActionBounds, OfEigenvaluesNearEachOther) {
   using T = TypeParam;
   for (int seed = 0; seed < 60; ++seed) {
@@ -315,7 +315,7 @@ TYPED_TEST(ActionBounds, OfEigenvaluesNearEachOther) {
   }
 }
 
-// A subspace that is too small gives way to what needs no subspace.
+// If a subspace is too small, a method without a subspace takes over.
 TYPED_TEST(ActionBounds, OfSmallSubspaces) {
   using T = TypeParam;
   const Index n = 50;
@@ -339,7 +339,7 @@ TYPED_TEST(ActionBounds, OfSmallSubspaces) {
   }
 }
 
-// Turns, for a long time: what rounding leaves of the angle is in the reported error.
+// Rotations over a long time: the reported error includes the rounding of the angle.
 TYPED_TEST(ActionBounds, OfLongTimes) {
   using T = TypeParam;
   const double u = unit_roundoff<T>;
@@ -375,7 +375,7 @@ TYPED_TEST(ActionBounds, OfLongTimes) {
   }
 }
 
-// Terms of a series whose products cancel: what was rounded before them counts as much more.
+// Terms of a series whose products cancel: earlier rounding errors weigh correspondingly more.
 TYPED_TEST(ActionBounds, OfProductsThatCancel) {
   using T = TypeParam;
   constexpr int n = 7;
@@ -408,7 +408,7 @@ TYPED_TEST(ActionBounds, OfProductsThatCancel) {
   }
 }
 
-// 2^600 A over a time of 2^-600 is A over 1, to the bit.
+// 2^600 A over a time of 2^-600 gives the same bits as A over 1.
 TYPED_TEST(ActionBounds, OfMatricesFarFromOneOverTimesThatMakeUpForIt) {
   using T = TypeParam;
   const int far = std::is_same_v<Real<T>, double> ? 900 : 110;

@@ -1,4 +1,4 @@
-// Actions of nothing, on nothing, and what is refused.
+// Actions in edge cases: empty, zero, very large or small blocks, and refused arguments.
 #include "expm/action_problems.hpp"
 #include "support/errors.hpp"
 #include "support/labels.hpp"
@@ -33,7 +33,7 @@ TYPED_TEST(ActionEdges, OfNothingIsNothing) {
       const auto A = test::random_matrix<T>(this->comm, Placement::row_bands(n, n, this->comm.size()), 1);
       const LocalMatrix<T> none("heddle::test::none", n, 0);
       EXPECT_EQ(plan.execute(1.0, A, none, none).products, 0);
-      // Time 0 leaves B as it is, and so do columns of zeros.
+      // Time 0 leaves B unchanged, and columns of zeros stay zero.
       const LocalMatrix<T> B = block<T>(n, 2);
       const LocalMatrix<T> R("heddle::test::R", n, 2);
       EXPECT_EQ(plan.execute(0.0, A, B, R).products, 0);
@@ -49,7 +49,7 @@ TYPED_TEST(ActionEdges, OfNothingIsNothing) {
   }
 }
 
-// Far from 1, where squares leave the range of double, B is as good as any other.
+// A scale far from 1, where squares leave the range of double, changes no bit.
 TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
   using T = TypeParam;
   const Index n = 30;
@@ -83,7 +83,7 @@ TYPED_TEST(ActionEdges, ColumnsOfAnySizeGiveTheSameBits) {
   }
 }
 
-// diag(x, -x, 1), turned by 45 degrees in the plane of the first two where `turned`.
+// diag(x, -x, 1), rotated by 45 degrees in the plane of the first two if `turned`.
 template <class T> struct FarApart {
   Real<T> x;
   bool turned;
@@ -94,7 +94,7 @@ template <class T> struct FarApart {
   }
 };
 
-// What A times a vector, a term or a square on the way would make of it does not count.
+// Intermediate products, terms or squares out of range do not matter.
 TYPED_TEST(ActionEdges, WhatIsInRangeIsReturned) {
   using T = TypeParam;
   using R = Real<T>;
@@ -112,7 +112,7 @@ TYPED_TEST(ActionEdges, WhatIsInRangeIsReturned) {
         if (method == ExpmActionMethod::chebyshev && structure == ExpmActionStructure::general) continue;
         ExpmActionPlan<T>(this->comm, {.method = method, .structure = structure}).execute(1.0, A, B, found);
         const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
-        // exp of the turned matrix is [[cosh x, sinh x], [sinh x, cosh x]]: of ones exp(x).
+        // exp of the turned matrix is [[cosh x, sinh x], [sinh x, cosh x]]; its action on ones is exp(x).
         const double tolerance = 40.0 * static_cast<double>(x) * static_cast<double>(unit_roundoff<T>) * most;
         for (std::size_t c = 0; c < 2; ++c) {
           const auto near = [&](std::size_t i, double expected) {
@@ -153,7 +153,7 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
   EXPECT_EQ(run({.tolerance = -1.0}, A, R), argument);
   EXPECT_EQ(run({.dimension = 1}, A, R), argument);
   EXPECT_EQ(run({.spectrum = ExpmActionOptions::Interval{1.0, 1.0}}, A, R), argument);
-  // Eigenvalues 0 and n; an interval that leaves n out shows.
+  // Eigenvalues are 0 and n; an interval without n is detected.
   const ExpmActionOptions narrow_one{.method = ExpmActionMethod::chebyshev,
                                      .structure = ExpmActionStructure::hermitian,
                                      .spectrum = ExpmActionOptions::Interval{-0.5, 0.5}};

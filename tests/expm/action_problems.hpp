@@ -23,7 +23,7 @@ template <Scalar T> LocalMatrix<T> block(Index n, Index columns) {
   return B;
 }
 
-// The second difference with Dirichlet ends, times a factor; its eigenvectors are sines.
+// The second difference with Dirichlet boundaries, times a factor; its eigenvectors are sines.
 template <Scalar T> struct SecondDifference {
   MatrixView<const T> x;
   MatrixView<T> y;

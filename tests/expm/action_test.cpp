@@ -28,7 +28,8 @@ struct Problem {
   std::size_t n;
   ExpmActionStructure structure;
   Complex time;
-  double condition;  // Of exp at time A, relative, at most: ||time A||_2 for normal matrices, else by hand.
+  double condition;  // Relative condition number of exp at time A, upper bound: ||time A||_2 for normal matrices,
+                     // otherwise by hand.
   std::function<Complex(std::size_t, std::size_t)> entry;
 };
 
@@ -116,7 +117,7 @@ template <Scalar T> std::vector<Complex> reference(const Problem& problem, const
   for (std::size_t i = 0; i < problem.n; ++i) {
     for (std::size_t j = 0; j < problem.n; ++j) wide.set(i, j, widen(narrow<T>(problem.entry(i, j))));
   }
-  // The product with the time in 256 bits too.
+  // The product with the time is in 256 bits too.
   test::WideMatrix time(problem.n);
   for (std::size_t i = 0; i < problem.n; ++i) time.set(i, i, problem.time);
   const test::WideMatrix exponential = test::wide_exponential(wide * time);
@@ -133,7 +134,7 @@ template <Scalar T> std::vector<Complex> reference(const Problem& problem, const
   return result;
 }
 
-// The largest error of a column, over norm ||column of B||_1.
+// The largest error of a column, relative to norm ||column of B||_1.
 template <Scalar T>
 double error_of(const LocalMatrix<T>& found, const std::vector<Complex>& expected, double norm,
                 const LocalMatrix<T>& B) {
@@ -152,7 +153,7 @@ double error_of(const LocalMatrix<T>& found, const std::vector<Complex>& expecte
   return largest;
 }
 
-// The largest error of a column over its size, in the 2-norm.
+// The largest error of a column relative to its size, in the 2-norm.
 template <Scalar T> double relative_error_of(const LocalMatrix<T>& found, const std::vector<Complex>& expected) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
   double largest = 0.0;
@@ -171,7 +172,7 @@ template <Scalar T> double relative_error_of(const LocalMatrix<T>& found, const 
 std::vector<ExpmActionMethod> methods_for(const Problem& problem) {
   using enum ExpmActionMethod;
   if (problem.condition >= 1e6) {
-    // Arnoldi's vectors mix elements of all sizes: a backward error in the norm.
+    // Arnoldi's vectors mix elements of all sizes, so their error is backward stable in the norm alone.
     return {automatic, taylor};
   }
   if (problem.structure == ExpmActionStructure::general) {
@@ -218,7 +219,7 @@ TYPED_TEST(Action, AgreesWith256BitsForAnyToleranceByAnyMethod) {
         EXPECT_LE(relative_error_of<T>(R, expected), report.error);
         EXPECT_EQ(report.error_is_bound,
                   problem.structure != ExpmActionStructure::general && report.method != ExpmActionMethod::taylor);
-        // Estimates of norms have their say in `taylor`'s, invariant subspaces that rounding leaves in `krylov`'s.
+        // Estimates of norms affect `taylor`'s count, and invariant subspaces that rounding leaves affect `krylov`'s.
         EXPECT_LE(report.products, last + last / 2) << "a looser tolerance costs more";
         last = std::max<Index>(report.products, 8);
         if (method != ExpmActionMethod::automatic) {
@@ -277,12 +278,12 @@ TYPED_TEST(Action, IsTheWholeExponentialTimesTheBlock) {
   gemm(this->comm, Operation::none, Operation::none, T(1), E, B, T(0), product, {.tile = 32});
   const double size = norm(product, Norm::one);
   add(T(-1), product, R);
-  // Random: ||A|| is about n / 2, the condition number less.
+  // A random matrix: ||A|| is about n / 2, the condition number is less.
   EXPECT_LE(norm(R, Norm::one), 50.0 * static_cast<double>(n * unit_roundoff<T>) * 20.0 * size);
 }
 
 double sine(Index n, Index k, Index i) {
-  // Of an angle below 2 pi, which rounds less.
+  // Angle reduced below 2 pi, which rounds less.
   return std::sin(std::numbers::pi * static_cast<double>((k + 1) * (i + 1) % (2 * (n + 1))) /
                   static_cast<double>(n + 1));
 }
@@ -296,7 +297,7 @@ TYPED_TEST(Action, OfAnOperatorFollowsItsEigenvectors) {
   const Index n = 300;
   const double factor = 5.0;
   const std::vector<Index> modes = {0, 17, n / 2, n - 1};
-  // Sums of three sines each.
+  // Each column is a sum of three sines.
   const LocalMatrix<T> B("heddle::test::B", n, modes.size());
   const auto host = Kokkos::create_mirror_view(B);
   const auto modes_of = [&](std::size_t c) { return std::array{modes[c], modes[(c + 1) % modes.size()], Index{60}}; };
@@ -329,7 +330,7 @@ TYPED_TEST(Action, OfAnOperatorFollowsItsEigenvectors) {
       const double bound = (method == ExpmActionMethod::taylor ? 2000.0 : 40.0) * (20.0 * std::abs(time) + 10.0);
       EXPECT_LE(largest, bound * unit_roundoff<T>)
           << to_string(method) << ", time " << time << ", degree " << report.degree << ", " << report.steps << " steps";
-      // In the half length of the spectrum, 10 |time|: no more than a series takes, and never much less.
+      // At most the products of a series for the half length 10 |time| of the spectrum.
       if (method == ExpmActionMethod::automatic) {
         EXPECT_LE(report.products, 15.0 * std::abs(time) + 60.0) << time;
       }
@@ -343,7 +344,7 @@ TEST(ActionChoice, TakesLanczosForShortTimesAndChebyshevForLongOnes) {
   const Index n = 600;
   const LocalMatrix<T> B = block<T>(n, 2);
   const LocalMatrix<T> R("heddle::test::R", n, 2);
-  // The spectrum is 0 ... 4, known or found.
+  // The spectrum is 0 ... 4, given or found.
   for (const auto& spectrum :
        {std::optional<ExpmActionOptions::Interval>(), std::optional(ExpmActionOptions::Interval{0.0, 4.0})}) {
     ExpmActionPlan<T> plan(comm, {.structure = ExpmActionStructure::hermitian, .spectrum = spectrum});
@@ -354,7 +355,8 @@ TEST(ActionChoice, TakesLanczosForShortTimesAndChebyshevForLongOnes) {
     const ExpmActionReport lengthy = plan.execute({0.0, -500.0}, second_difference<T>(n, 1.0), B, R);
     EXPECT_EQ(lengthy.method, ExpmActionMethod::chebyshev);
     EXPECT_EQ(lengthy.steps, spectrum ? 1 : 2);
-    // Half its length times the time is 1000; a series takes that and about ten cube roots of it, found ends 1% more.
+    // Half its length times the time is 1000; a series takes that and about ten cube roots of it; found ends are 1%
+    // wider.
     EXPECT_LE(lengthy.products, 1200);
   }
 }

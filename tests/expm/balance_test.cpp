@@ -1,4 +1,4 @@
-// Balancing: what it makes smaller, what it leaves alone, and that it is undone to the bit.
+// Balancing: reductions of norms, matrices that stay unchanged, and undoing to the bit.
 #include "expm/dense/balance.hpp"
 
 #include "support/matrices.hpp"
@@ -60,7 +60,7 @@ template <class T> class Balancing : public ::testing::Test {
  protected:
   Communicator comm = test::world();
 
-  // What it says, against B itself; B undone is A.
+  // Check the result of balance() against B itself, and that undoing it gives A.
   Balance check(WorkParts<T> X, bool needed) {
     const Parts<T> A = X.read();
     const auto before = norms_of(A);
@@ -79,7 +79,7 @@ template <class T> class Balancing : public ::testing::Test {
       EXPECT_NEAR(result.norm_after, norm_after, 1e-9 * norm_after);
       EXPECT_LE(norm_after, needed ? 0.95 * norm_before : norm_before);
       for (std::size_t i = 0; i < after[0].size() && result.sweeps < 20; ++i) {
-        // Rows or columns of zeros stay.
+        // Rows or columns of zeros are unchanged.
         if (after[0][i] > 0.0 && after[1][i] > 0.0) {
           EXPECT_LE(std::abs(std::log2(after[0][i] / after[1][i])), needed ? 2.0 : 40.0) << i;
         }
@@ -123,8 +123,8 @@ TYPED_TEST(Balancing, KnownBadlyScaledMatrices) {
   const Balance found = this->check(
       {part_of<T>(this->comm, 3, [&](Index i, Index j) { return ward[static_cast<std::size_t>(3 * i + j)]; }), {}},
       true);
-  EXPECT_LT(found.norm_after, 600.0);  // of 908
-  // [1 2^k; 0 -1]: what scaling and squaring overscales. No one needs b below the diagonal's size.
+  EXPECT_LT(found.norm_after, 600.0);  // from 908
+  // [1 2^k; 0 -1], which scaling and squaring overscales. b need not be below the diagonal's size.
   for (const int k : {3, 20, 60}) {
     const Balance reduced =
         this->check({{},
@@ -136,7 +136,7 @@ TYPED_TEST(Balancing, KnownBadlyScaledMatrices) {
     EXPECT_LE(reduced.norm_after, 4.0);
     EXPECT_GE(reduced.norm_after, 1.25);
   }
-  // Ones and 2^k: a row and a column that only together are in balance.
+  // Ones and 2^k: a row and a column that are balanced only together.
   for (const int k : {10, 40}) {
     const Balance reduced = this->check(
         {part_of<T>(this->comm, 9, [&](Index i, Index j) { return i == 0 && j > 0 ? std::ldexp(1.0, k) : 1.0; }), {}},
@@ -147,12 +147,12 @@ TYPED_TEST(Balancing, KnownBadlyScaledMatrices) {
 
 TYPED_TEST(Balancing, PassesFromNeighbourToNeighbour) {
   using T = TypeParam;
-  // Tridiagonal with 1 above and 2^-6 below the diagonal: what both ends find must reach the middle.
+  // Tridiagonal with 1 above and 2^-6 below the diagonal: the changes of both ends must reach the middle.
   const Entry chain = [](Index i, Index j) { return j == i + 1 ? 1.0 : i == j + 1 ? 0x1p-6 : 0.0; };
   const Balance found = this->check({part_of<T>(this->comm, 4, chain), {}}, true);
   EXPECT_LE(found.norm_after, 0.5);
   EXPECT_LT(found.sweeps, 20);
-  // Too long, the middle hears nothing: as it was.
+  // In a chain that is too long, they do not reach the middle: unchanged.
   const Parts<T> A{part_of<T>(this->comm, 200, chain), nullptr};
   const Balance left = balance(this->comm, A);
   EXPECT_GT(left.sweeps, 2);
@@ -172,7 +172,7 @@ TYPED_TEST(Balancing, LeavesAloneWhatIsBalanced) {
   unchanged(12, [](Index i, Index j) { return j == (i + 1) % 12 ? 1e3 : 0.0; });
   unchanged(5, [](Index, Index) { return 0.0; });
   unchanged(1, [](Index, Index) { return 3.0; });
-  // Strictly triangular: no cycle, nothing to weigh against.
+  // Strictly triangular: without a cycle there is no balance.
   unchanged(2, [](Index i, Index j) { return j > i ? 1e6 : 0.0; });
   // Noise beside a diagonal.
   unchanged(6, [](Index i, Index j) { return i == j ? 1.0 : i > j ? 1e-17 : 1e-9; });
@@ -214,7 +214,7 @@ TYPED_TEST(Balancing, ScalesAtTheEndsOfTheRange) {
     EXPECT_EQ(larger(1, 0), T{0});
     EXPECT_EQ(smaller(1, 1), T{3});
   }
-  // And back, within the range.
+  // And back again, within the range.
   const int step = std::min(half, -(least + 1));
   const std::array<int, 2> up = {0, step};
   WorkParts<T> Y{part_of<T>(this->comm, 2, [&](Index i, Index j) { return i > j ? std::ldexp(1.0, least) : 1.0; }), {}};

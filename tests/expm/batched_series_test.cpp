@@ -21,7 +21,7 @@ template <class T> using Batch = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySp
 template <class T> class NilpotentBatch : public ::testing::Test {};
 TYPED_TEST_SUITE(NilpotentBatch, test::AllScalars);
 
-// Nilpotent matrices of integers in another basis: exp(A) is a sum of few terms, each of which is exact.
+// Nilpotent matrices of integers in another basis: exp(A) is a sum of few exact terms.
 TYPED_TEST(NilpotentBatch, SeriesEnd) {
   using T = TypeParam;
   using R = Real<T>;

@@ -27,7 +27,7 @@ template <class T> using HostBatch = Kokkos::View<T***, Kokkos::LayoutLeft, Kokk
 
 struct Kind {
   std::string name;
-  double condition;  // Relative, of exp, at most; by hand.
+  double condition;  // Upper bound of the relative condition number of exp, by hand.
   std::function<Complex(std::size_t n, std::size_t i, std::size_t j)> entry;
 };
 
@@ -72,7 +72,7 @@ template <Scalar T> std::vector<Kind> kinds() {
   };
 }
 
-// exp(A_b) for the elements that were given.
+// exp(A_b) for the given elements.
 template <Scalar T> test::WideMatrix expected_of(const HostBatch<T>& A, std::size_t b) {
   const std::size_t n = A.extent(0);
   test::WideMatrix wide(n);
@@ -96,7 +96,7 @@ template <Scalar T> double error_of(const HostBatch<T>& E, std::size_t b, const 
 template <class T> class ExpmBatched : public ::testing::Test {};
 TYPED_TEST_SUITE(ExpmBatched, test::AllScalars);
 
-// The bar of expm() itself, on the same matrices.
+// The accuracy required of expm() itself, on the same matrices.
 TYPED_TEST(ExpmBatched, HardMatricesAreWithinTheCondition) {
   using T = TypeParam;
   for (const test::HardMatrix& matrix : test::hard_matrices()) {
@@ -104,7 +104,7 @@ TYPED_TEST(ExpmBatched, HardMatricesAreWithinTheCondition) {
         std::all_of(matrix.entries.begin(), matrix.entries.end(), [](Complex z) { return z.imag() == 0; });
     const double bound = static_cast<double>(matrix.n) * unit_roundoff<T> * matrix.condition;
     if ((!real && !is_complex<T>) || bound >= 1.0) continue;
-    // As it is, and transposed.
+    // Each matrix, and its transpose.
     const Batch<T> A("heddle::test::A", matrix.n, matrix.n, 2);
     const Batch<T> E("heddle::test::E", matrix.n, matrix.n, 2);
     const auto given = Kokkos::create_mirror(A);
@@ -126,7 +126,7 @@ TYPED_TEST(ExpmBatched, AgreesWith256Bits) {
   using T = TypeParam;
   for (const Index n : {1, 2, 3, 8, 17, 33, 64}) {
     std::vector<Kind> all = kinds<T>();
-    // 256 bits take their time.
+    // Fewer cases, since 256 bits are slow.
     if (n > 17) std::rotate(all.begin(), all.begin() + 4, all.end());
     if (n > 17) all.resize(n == 64 ? 1 : 3);
     const std::size_t count = all.size();
@@ -168,7 +168,7 @@ TYPED_TEST(ExpmBatched, IsExactWhereTheMathematicsIs) {
       if (i >= (n + 1) / 2) given(0, i, 2) = T(R(0x1p20));
     }
     Kokkos::deep_copy(A, given);
-    // In place, by rows.
+    // In place, row-major.
     const Kokkos::View<T***, Kokkos::LayoutRight, MemorySpace> E("heddle::test::E", n, n, 3);
     expm_batched(ExecutionSpace(), A, E);
     expm_batched(ExecutionSpace(), A, A);
@@ -182,7 +182,7 @@ TYPED_TEST(ExpmBatched, IsExactWhereTheMathematicsIs) {
                              : b == 1 ? (i == j ? Kokkos::exp(given(i, i, 1)) : T(0))
                                       : one + given(i, j, 2);
           EXPECT_EQ(in_place(i, j, b), found(i, j, b));
-          if (b == 2 && n == 1) continue;  // It is diagonal then.
+          if (b == 2 && n == 1) continue;  // The matrix is diagonal in this case.
           EXPECT_LE(Kokkos::abs(found(i, j, b) - expected),
                     b == 1 ? 2 * unit_roundoff<T> * Kokkos::abs(expected) : R(0))
               << b << ": " << i << ", " << j;
@@ -268,17 +268,17 @@ TYPED_TEST(ExpmBatched, ReachesTheEndsOfTheRange) {
   }
 }
 
-// exp(D B D^-1) = D exp(B) D^-1 to the bit, D powers of two: what B's error is that of D B D^-1 should be, element by
-// element, though its norm says nothing about its exponential.
+// exp(D B D^-1) = D exp(B) D^-1 to the bit, for D of powers of two: D B D^-1 has the error of B, element by element,
+// although its norm says nothing about its exponential.
 TYPED_TEST(ExpmBatched, BadlyScaledMatricesAreAsGoodAsOthers) {
   using T = TypeParam;
   using R = Real<T>;
   const auto all = kinds<T>();
   for (const Index n : {2, 3, 8, 17}) {
-    // Beyond the last one exponentials leave float's range.
+    // Beyond the last spread, exponentials leave float's range.
     for (const int spread : {20, 30, std::numeric_limits<R>::max_exponent / 4}) {
       for (const Kind& kind : all) {
-        // Those whose elements matter as they are: below, tiny ones would not.
+        // Only matrices whose elements matter at this scale; tiny ones would not.
         if (kind.name == "tiny" || kind.name == "with a large corner") continue;
         std::vector<int> exponents;
         for (Index i = 0; i < n; ++i) {
@@ -313,7 +313,7 @@ TYPED_TEST(ExpmBatched, BadlyScaledMatricesAreAsGoodAsOthers) {
   }
 }
 
-// Found by the hunt: eigenvalues of ordinary size behind elements that are not.
+// A case from random search: eigenvalues of ordinary size despite huge elements.
 TYPED_TEST(ExpmBatched, EigenvaluesBehindHugeElements) {
   using T = TypeParam;
   using R = Real<T>;
@@ -324,7 +324,7 @@ TYPED_TEST(ExpmBatched, EigenvaluesBehindHugeElements) {
   // exp = [[cosh s, huge / s sinh s], [..., cosh s]], s^2 = huge tiny.
   given(0, 1, 0) = T(huge);
   given(1, 0, 0) = T(tiny);
-  // A^2 = A: exp = I + (e - 1) A, in one with an element that overflows.
+  // A^2 = A: exp = I + (e - 1) A, in one case with an element that overflows.
   given(0, 1, 1) = given(1, 1, 1) = given(0, 1, 2) = given(1, 1, 2) = T(R(1));
   given(2, 1, 1) = T(-huge / 4);
   given(2, 1, 2) = T(-2 * huge);
@@ -368,7 +368,7 @@ TYPED_TEST(ExpmBatched, TakesMatricesOfDifferentSizes) {
   std::vector<MatrixView<const T>> A;
   std::vector<MatrixView<T>> E;
   for (const Index n : sizes) {
-    // A leading dimension beyond n, for the results.
+    // The results have a leading dimension beyond n.
     matrices.push_back(LocalMatrix<T>("heddle::test::A", n, n));
     results.push_back(LocalMatrix<T>("heddle::test::E", n + 3, n));
     const auto given = Kokkos::create_mirror_view(matrices.back());
@@ -386,7 +386,7 @@ TYPED_TEST(ExpmBatched, TakesMatricesOfDifferentSizes) {
   for (std::size_t b = 0; b < sizes.size(); ++b) {
     EXPECT_EQ(infos(b), 0);
     const Index n = sizes[b];
-    // The same bits as alone in a batch of one.
+    // The same bits as in a batch of one.
     const Batch<T> one("heddle::test::one", n, n, 1);
     const auto only = Kokkos::subview(one, Kokkos::ALL, Kokkos::ALL, 0);
     Kokkos::deep_copy(only, matrices[b]);

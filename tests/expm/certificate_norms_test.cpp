@@ -1,4 +1,4 @@
-// The norms that certificates of exponentials stand on, beside exact sums.
+// The norms used by certificates of exponentials, against exact sums.
 #include "expm/certificate/fixed_point.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using test::Number;
 
-// Entries of a matrix of any scale, and of one seed.
+// Entries of a matrix with a given scale and seed.
 struct ScaledEntries {
   int seed;
   double scale;
@@ -57,7 +57,7 @@ TEST(LogarithmicNorms, AreNeverBelowTheExactCircles) {
   }
 }
 
-// Of complex matrices: elements of the Hermitian part count by their absolute values.
+// Complex matrices: elements of the Hermitian part count by their absolute values.
 TEST(LogarithmicNorms, OfComplexMatrices) {
   const Communicator comm = test::world();
   for (int seed = 0; seed < 20; ++seed) {
@@ -83,7 +83,7 @@ TEST(LogarithmicNorms, OfComplexMatrices) {
   }
 }
 
-// A product's exponent is the smallest that holds its largest element, which then is at most one half.
+// A product's exponent is the smallest that holds its largest element, which is then at most one half.
 TEST(FixedPointProducts, HaveTheSmallestExponentThatHoldsThem) {
   const Communicator comm = test::world();
   for (const Index n : {1, 4, 9}) {

@@ -1,5 +1,5 @@
-// Certificates of exponentials against errors found with 256 bits: never below them, not far above, and none for what
-// is wrong.
+// Certificates of exponentials against errors computed in 256 bits: never below them, not far above, and none for wrong
+// results.
 #include "expm/certificate/certificate.hpp"
 
 #include "support/matrices.hpp"
@@ -32,7 +32,7 @@ struct Case {
   std::size_t n;
   Entries entries;
   bool complex = false;
-  bool proven = true;  // Within the default tolerance, as its exponential is well conditioned.
+  bool proven = true;  // Whether the bound is within the default tolerance, since the exponential is well conditioned.
 };
 
 Complex random_entry(std::size_t i, std::size_t j, int seed) {
@@ -44,7 +44,7 @@ Entries random_entries(double scale, int seed) {
   return [=](std::size_t i, std::size_t j) { return scale * random_entry(i, j, seed); };
 }
 
-// Hermitian for sign 1, real symmetric where only the real part is taken; skew-Hermitian for sign -1.
+// Hermitian for sign 1, real symmetric if only the real part is taken; skew-Hermitian for sign -1.
 Entries hermitian_entries(double scale, int seed, double sign) {
   return [=](std::size_t i, std::size_t j) -> Complex {
     const Complex entry = scale * random_entry(std::min(i, j), std::max(i, j), seed);
@@ -134,7 +134,7 @@ std::vector<Case> cases() {
       {"the least", 4, listed(4, {-700, 1, 0, 0, 0, -701, 0, 1, 1, 0, -702, 0, 0, 0, 0, -700}), false, false});
   all.push_back({"vanishing", 2, listed(2, {-800, 0, 0, -800}), false, false});
   all.push_back({"nearly vanishing", 2, listed(2, {-740, 0.5, 0, -741}), false, false});
-  // Superdiagonals far above what is beside them.
+  // Superdiagonals far above their neighbours.
   all.push_back({"chain", 10,
                  [](std::size_t row, std::size_t column) -> Complex {
                    if (row == column) return -static_cast<double>(row + 1) / 10.0;
@@ -147,11 +147,11 @@ std::vector<Case> cases() {
                    return column == row + 1 ? 1e3 : 0.0;
                  },
                  true, false});
-  // Normal, but not to the bit: Q B Q of a reflection Q and blocks [a, b; -b, a].
+  // Normal, but not to the bit: Q B Q with a reflection Q and blocks [a, b; -b, a].
   for (const double frequency : {10.0, 1e3, 1e4}) {
     all.push_back({"normal, of frequency " + std::to_string(frequency), 12, normal_entries(frequency)});
   }
-  // Columns add up to zero: exp(A) has the 1-norm 1, whatever the rates.
+  // Columns add up to zero: exp(A) has the 1-norm 1 for any rates.
   for (const double rate : {1.0, 1e4}) {
     all.push_back({"generator of a Markov chain, rate " + std::to_string(rate), 12, generator_entries(rate)});
   }
@@ -187,7 +187,7 @@ template <class T> class ExpmCertificate : public ::testing::Test {
       return narrow<T>(of.entries(static_cast<std::size_t>(i), static_cast<std::size_t>(j)));
     });
   }
-  // All that certify() finds of whole matrices.
+  // The certificate of certify() for whole matrices.
   impl::Certificate certified(const HostMatrix<T>& A, const HostMatrix<T>& E, Index alone = 256) {
     const auto n = static_cast<std::size_t>(A.extent(0));
     const auto parts = [&](const HostMatrix<T>& X) -> SplitMatrix<Real<T>> {
@@ -210,12 +210,12 @@ test::WideMatrix wide_of(const std::size_t n, const std::function<Complex(std::s
   return wide;
 }
 
-// ||found - expected||_1 / ||expected||_1, of numbers that may be out of range.
+// ||found - expected||_1 / ||expected||_1, for numbers that may be out of range.
 template <Scalar T> double relative_error(const HostMatrix<T>& found, const test::WideMatrix& expected) {
   double most = 0.0;
   double whole = 0.0;
   const std::size_t n = expected.size();
-  // So that the norm is about 1.
+  // Scale so that the norm is about 1.
   long power = -1000000;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -258,10 +258,10 @@ TYPED_TEST(ExpmCertificate, IsAboveTheErrorAndNotFarAbove) {
       report = expm(this->comm, A, E, {.certificate = true});
     } catch (const Error& error) {
       ASSERT_EQ(error.kind(), ErrorKind::computation);
-      continue;  // Beyond the range of T, or of what expm takes.
+      continue;  // Beyond the range of T, or of expm.
     }
     ASSERT_TRUE(report.certificate);
-    // In float, errors of 1e-2 are near where norms are 1e5.
+    // In float, errors are near 1e-2 for norms of 1e5.
     if (of.proven && (std::is_same_v<Real<T>, double> || report.norm1 <= 3e3)) {
       const double tolerance = expm_certificate_tolerance<Real<T>>(A.rows(), report.norm1);
       EXPECT_LE(*report.certificate, tolerance);
@@ -300,7 +300,7 @@ TYPED_TEST(ExpmCertificate, SeesWhatIsWrongInOneElement) {
              [](std::size_t i, std::size_t j) -> Complex {
                return i == j ? 0.0 : hermitian_entries(50.0, 22, -1.0)(i, j).real();
              }},
-        // The last column is 1e-6 of the others.
+        // The last column is 1e-6 times the others.
         Case{"a small column", 14,
              [](std::size_t i, std::size_t j) { return (j == 13 ? 1e-6 : 1.0) * random_entry(i, j, 23); }}}) {
     SCOPED_TRACE(of.name);
@@ -324,7 +324,7 @@ TYPED_TEST(ExpmCertificate, SeesWhatIsWrongInOneElement) {
     HostMatrix<T> zero("heddle::test::zero", of.n, of.n);
     EXPECT_GE(this->certified(A, zero).bound, 1.0);
     EXPECT_LE(this->certified(A, zero).bound, 1.1);
-    // As if it were exp(0).
+    // A wrong result: exp(0).
     HostMatrix<T> identity("heddle::test::identity", of.n, of.n);
     for (std::size_t i = 0; i < of.n; ++i) identity(i, i) = T(1);
     EXPECT_GE(this->certified(A, identity).bound, relative_error(identity, exact));
@@ -370,7 +370,7 @@ TYPED_TEST(ExpmCertificate, HasTheSameBitsOnAnyNumberOfRanks) {
   }
 }
 
-// As larger matrices are certified: by products over all ranks.
+// Matrices certified by products over all ranks, as large ones are.
 TYPED_TEST(ExpmCertificate, OfMatricesThatStayOnAllRanks) {
   using T = TypeParam;
   for (const Case& of : {Case{"random", 9, random_entries(5.0, 70)}, Case{"generator", 12, generator_entries(10.0)},
@@ -396,7 +396,7 @@ TYPED_TEST(ExpmCertificate, OfAnEmptyMatrixIsZero) {
   EXPECT_EQ(*expm(this->comm, A, E, {.certificate = true}).certificate, 0.0);
 }
 
-// Larger ones, where sums are long and limbs narrow.
+// Larger matrices, with long sums and narrow limbs.
 TYPED_TEST(ExpmCertificate, OfLargerMatrices) {
   using T = TypeParam;
   if (this->comm.size() == 3) return;

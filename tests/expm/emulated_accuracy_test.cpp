@@ -1,5 +1,5 @@
-// Exponentials by emulated products are as accurate as native ones, however badly a matrix is scaled; and what is in
-// range is returned by either.
+// Exponentials by emulated products are as accurate as native ones for any scaling of a matrix, and both return every
+// result that is in range.
 #include "expm/hard_matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/expm/expm.hpp>
@@ -22,7 +22,7 @@ using test::widen;
 struct Case {
   std::string name;
   std::size_t n;
-  std::vector<Complex> entries;  // By rows.
+  std::vector<Complex> entries;  // Row-major.
 };
 
 Case made(const std::string& name, std::size_t n, const auto& entry) {
@@ -31,7 +31,7 @@ Case made(const std::string& name, std::size_t n, const auto& entry) {
   return result;
 }
 
-// Matrices whose rows and columns are far from alike, with elements up to `large`.
+// Matrices whose rows and columns have very different sizes, with elements up to `large`.
 std::vector<Case> badly_scaled(double large) {
   const auto random = [](std::size_t i, std::size_t j) {
     return test::random_number(static_cast<Index>(i), static_cast<Index>(j), 21);
@@ -86,7 +86,7 @@ template <class T> class EmulatedAccuracy : public ::testing::Test {
 };
 TYPED_TEST_SUITE(EmulatedAccuracy, test::AllScalars);
 
-// Relative errors: of the whole in the 1-norm, and of the worst element.
+// Relative errors of the whole in the 1-norm, and of the worst element.
 struct Errors {
   double of_norm = 0.0;
   double of_elements = 0.0;
@@ -111,7 +111,7 @@ template <Scalar T> Errors errors_of(const HostMatrix<T>& found, const Case& one
   return errors;
 }
 
-// The same matrix with its rows and columns moved on cyclically: sums of products begin elsewhere.
+// The same matrix with its rows and columns moved cyclically: sums of products begin elsewhere.
 Case shifted(const Case& one, std::size_t shift) {
   return made(one.name, one.n, [&](std::size_t i, std::size_t j) {
     return one.entries[(i + shift) % one.n * one.n + (j + shift) % one.n];
@@ -123,7 +123,7 @@ TYPED_TEST(EmulatedAccuracy, IsThatOfNativeProductsHoweverTheMatrixIsScaled) {
   const bool single = std::is_same_v<Real<T>, float>;
   for (Case one : badly_scaled(single ? 1e8 : 1e18)) {
     for (const bool turned : {false, true}) {
-      // Complex ones: the same by a unitary diagonal similarity, which moves no digit from place to place.
+      // Complex matrices: a unitary diagonal similarity of the same, which moves no digits between elements.
       if (turned && !is_complex<T>) continue;
       for (std::size_t k = 0; turned && k < one.entries.size(); ++k) {
         one.entries[k] *= std::polar(1.0, 0.7 * (static_cast<double>(k / one.n) - static_cast<double>(k % one.n)));
@@ -163,7 +163,7 @@ TYPED_TEST(EmulatedAccuracy, HardMatricesAreWithinTheCondition) {
   }
 }
 
-// Looks are for those that need them.
+// Only matrices that need a probe get one.
 TYPED_TEST(EmulatedAccuracy, EvenlyScaledMatricesAreNotLookedAt) {
   using T = TypeParam;
   const std::size_t n = 70;
@@ -183,7 +183,7 @@ TYPED_TEST(EmulatedAccuracy, EvenlyScaledMatricesAreNotLookedAt) {
   }
 }
 
-// Sums and squares on the way to exp(A) may be out of range, and its 1-norm too, where its elements are not.
+// Intermediate sums and squares of exp(A), and its 1-norm, may be out of range although its elements are not.
 TYPED_TEST(EmulatedAccuracy, WhatIsInRangeIsReturned) {
   using T = TypeParam;
   const double x = std::is_same_v<Real<T>, float> ? 88.0 : 709.0;
@@ -204,7 +204,7 @@ TYPED_TEST(EmulatedAccuracy, WhatIsInRangeIsReturned) {
         options.complex_products = products;
         const auto found = this->exponential(one, options);
         if (this->comm.rank() != 0) continue;
-        // The 1-norm leaves the range of double: an element at a time.
+        // The 1-norm leaves the range of double: compare one element at a time.
         test::WideMatrix wide(one.n);
         for (std::size_t k = 0; k < one.entries.size(); ++k) {
           wide.set(k / one.n, k % one.n, widen(narrow<T>(one.entries[k])));

@@ -1,5 +1,5 @@
-// Exponentials by emulated products: the same bits from plans of several ranks, from tiles, and where one rank keeps
-// its residues.
+// Exponentials by emulated products: the same bits for any number of ranks and any tile, and with residues kept by one
+// rank.
 #include "support/matrices.hpp"
 #include <heddle/expm/expm.hpp>
 
@@ -14,11 +14,11 @@ namespace {
 using test::Complex;
 using test::narrow;
 
-constexpr Index n = 201;  // Halves are of four tiles of each side, the last one smaller.
+constexpr Index n = 201;  // Halves have four tiles on each side, the last one smaller.
 
 template <class T> class EmulatedExpm : public ::testing::Test {
  protected:
-  // What any ranks and tiles give, on rank 0.
+  // Expect the same bits for any ranks and tiles, on rank 0.
   template <class Entry> void expect_same_bits(const Entry& entry, ExpmOptions options, const char* what) {
     options.gemm.arithmetic = Arithmetic::emulated;
     const HostMatrix<T> whole = test::host_matrix<T>(n, n, [&](Index i, Index j) { return narrow<T>(entry(i, j)); });
@@ -81,7 +81,7 @@ TYPED_TEST(EmulatedExpm, HasTheSameBitsOnAnyRanks) {
                          {.method = ExpmMethod::pade}, "by Pade");
   this->expect_same_bits([&](Index i, Index j) { return Complex(0.1 * symmetric(i, j, 12), 0.0); },
                          {.method = ExpmMethod::taylor, .degree = 9}, "by Taylor, term by term");
-  // In-place corrections of diagonals, balancing, a structure that is given, and a residual's exponential again.
+  // In-place corrections of diagonals, balancing, a given structure, and the second exponential of a residual.
   const auto triangular = [&](Index i, Index j) { return Complex(i <= j ? 0.3 * number(i, j, 13) : 0.0, 0.0); };
   this->expect_same_bits(triangular, {}, "triangular");
   const auto badly_scaled = [&](Index i, Index j) {
@@ -92,7 +92,7 @@ TYPED_TEST(EmulatedExpm, HasTheSameBitsOnAnyRanks) {
   this->expect_same_bits(given, {.structure = ExpmStructure::hermitian, .residual = true}, "given as symmetric");
 }
 
-// A plan's residues are of the matrix it is given, wherever that lies.
+// A plan's residues belong to the matrix in its arguments, wherever that lies.
 TEST(EmulatedExpmPlan, FollowsAMatrixThatChanges) {
   const Communicator alone(MPI_COMM_SELF);
   ExpmOptions options;

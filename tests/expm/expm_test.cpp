@@ -22,7 +22,7 @@ struct Problem {
   std::string name;
   std::size_t n;
   std::function<Complex(std::size_t, std::size_t)> entry;
-  double condition;  // Of the exponential at A, relative, at most; by hand or from the structure.
+  double condition;  // Upper bound of the relative condition number of exp at A, by hand or from the structure.
 };
 
 double uniform(std::size_t i, std::size_t j, int seed) {
@@ -30,7 +30,7 @@ double uniform(std::size_t i, std::size_t j, int seed) {
 }
 
 // Normal and non-normal, real and complex, norms from 1e-8 to 1e3. For normal matrices the condition number of exp is
-// ||A||_2 (Higham 2008, 10.2); for the others it is stated generously.
+// ||A||_2 (Higham 2008, 10.2); for the others it is a generous bound.
 std::vector<Problem> problems() {
   const auto symmetric = [](double size) {
     return [size](std::size_t i, std::size_t j) {
@@ -58,7 +58,7 @@ std::vector<Problem> problems() {
        100.0},
       {"nilpotent, norm 500", 12,
        [](std::size_t i, std::size_t j) { return Complex(j > i ? 80.0 * uniform(i, j, 4) : 0.0); }, 1e7},
-      // Its square is 1/4 I: exp(A) = cosh(1/2) I + 2 sinh(1/2) A, of condition ||A||^2 / 6 or so.
+      // Its square is 1/4 I: exp(A) = cosh(1/2) I + 2 sinh(1/2) A, with condition about ||A||^2 / 6.
       {"large beside its square", 12,
        [](std::size_t i, std::size_t j) {
          return i == j            ? Complex(i < 6 ? 0.5 : -0.5)
@@ -93,7 +93,7 @@ DistributedMatrix<T> matrix_of(const Communicator& comm, const Problem& problem,
   return A;
 }
 
-// ||found - exp(A)||_1 / ||exp(A)||_1 with the A that was given, rounded to T; on rank 0.
+// ||found - exp(A)||_1 / ||exp(A)||_1 for the given A, rounded to T; on rank 0.
 template <Scalar T> double relative_error(const HostMatrix<T>& found, const Problem& problem) {
   test::WideMatrix wide(problem.n);
   for (std::size_t i = 0; i < problem.n; ++i) {
@@ -153,12 +153,12 @@ TYPED_TEST(Expm, AgreesWith256Bits) {
   }
 }
 
-// Functors, since nvcc takes no KOKKOS_LAMBDA in the body of a test, a private member function.
+// Functors, since nvcc accepts no KOKKOS_LAMBDA in the body of a test, a private member function.
 template <Scalar T> struct DiagonalOfQuarters {
   KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const { return i == j ? T(static_cast<Real<T>>(i) / 4) : T(0); }
 };
 
-// With an imaginary part where T has one.
+// With an imaginary part if T has one.
 template <Scalar T> struct DiagonalOfEighths {
   KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
     if (i != j) return T(0);
@@ -275,7 +275,7 @@ TYPED_TEST(Expm, ALooseToleranceIsCheaperAndMet) {
   }
 }
 
-// Relative to ||A||, also where that is small beside exp(A).
+// The tolerance is relative to ||A||, even if that is small beside exp(A).
 TYPED_TEST(Expm, ALooseToleranceIsMetByMatricesNearZero) {
   using T = TypeParam;
   for (const double size : {1e-3, 7e-3, 0.1, 0.9}) {

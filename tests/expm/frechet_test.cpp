@@ -1,4 +1,4 @@
-// Derivatives of the exponential against the exponential of [A D; 0 A] in 256 bits, and by what they have to satisfy.
+// Derivatives of the exponential against the exponential of [A D; 0 A] in 256 bits, and against their identities.
 #include "expm/dense/scheme.hpp"
 #include "hard_matrices.hpp"
 #include "support/errors.hpp"
@@ -52,7 +52,7 @@ std::vector<HardMatrix> problems() {
   all.push_back(made("symmetric, norm 30", 10, [](std::size_t i, std::size_t j) {
     return Complex(4.0 * uniform(std::min(i, j), std::max(i, j), 5));
   }));
-  // A^3 = 0, though no power below is small: the derivative of A^5 is not 0.
+  // A^3 = 0, though no lower power is small: the derivative of A^5 is not 0.
   all.push_back(made("nilpotent", 6, [](std::size_t i, std::size_t j) {
     return Complex(j / 2 > i / 2 ? 20.0 * uniform(i, j, 6) : 0.0);
   }));
@@ -71,7 +71,7 @@ template <Scalar T> Complex direction_entry(std::size_t i, std::size_t j) {
   return {uniform(i, j, 21), is_complex<T> ? uniform(i, j, 22) : 0.0};
 }
 
-/// exp(A) and L(A, D) as complex doubles, from 256 bits, of matrices by rows.
+/// exp(A) and L(A, D) as complex doubles, from 256 bits, for row-major matrices.
 struct Reference {
   std::vector<Complex> exponential, derivative;
 };
@@ -107,8 +107,8 @@ double distance(const std::vector<Complex>& X, const std::vector<Complex>& Y) {
   return std::sqrt(squares);
 }
 
-// How far L and exp move, relative to themselves, for relative changes of A and D: by changes of 2^-20 in random
-// directions, of which the size of `change` is small enough to be linear in and large enough for the digits of doubles.
+// Relative changes of L and exp for relative changes of A and D: by changes of 2^-20 in random directions; the size of
+// `change` is small enough for linearity and large enough for the digits of doubles.
 struct Sensitivity {
   double exponential = 1.0, derivative = 1.0;
 };
@@ -214,7 +214,8 @@ TYPED_TEST(Frechet, AgreesWithTheEmbeddingIn256Bits) {
         for (std::size_t k = 0; adjoint && k < e.size(); ++k) {
           exponential[k] = std::conj(expected.exponential[k % problem.n * problem.n + k / problem.n]);
         }
-        // A few roundings for each element that a product sums; changes in few directions find most of the condition.
+        // A few roundings for each element in the sum of a product; changes in few directions find most of the
+        // condition.
         const double allowed = 30.0 * static_cast<double>(problem.n) * u;
         EXPECT_LE(distance(e, exponential), allowed * sensitivity.exponential * frobenius(exponential))
             << problem.name << (adjoint ? ", adjoint, " : ", ") << to_string(arithmetic);
@@ -278,7 +279,7 @@ TYPED_TEST(Frechet, BlocksOfTheExponentialOfTheEmbedding) {
     }
   }
   EXPECT_LE(off, 2000.0 * static_cast<double>(unit_roundoff<T>) * largest);
-  // Three products of n x n matrices for each that the exponential takes.
+  // Three products of n x n matrices for each of the exponential's.
   const int each = 3 * (is_complex<T> ? 3 : 1);
   EXPECT_EQ(report.products % each, 0);
   EXPECT_EQ(report.flops, 2.0 * std::pow(static_cast<double>(n), 3) * report.products);
@@ -293,7 +294,7 @@ TYPED_TEST(Frechet, IsLinearWhateverTheSizeOfTheDirection) {
   const DistributedMatrix<T> one(this->comm, this->bands(n));
   const DistributedMatrix<T> L(this->comm, this->bands(n));
   expm_frechet(this->comm, A, D, one);
-  // The exponents leave room for what exp(A) multiplies, and no element denormal.
+  // The exponents leave room for the factor exp(A), and no element is denormal.
   const int most = std::numeric_limits<Real<T>>::max_exponent - 12;
   for (const int exponent : {-most + 24, -40, 40, most}) {
     copy(D, scaled);
@@ -395,7 +396,7 @@ TEST(FrechetScheme, TheBoundHoldsForNumbers) {
         }
         const auto found = static_cast<double>(std::abs(derivative / value - 1.0L));
         EXPECT_LE(found, bound * (1 + 1e-9) + 1e-18) << degree << " at " << x;
-        // It is no more than a few times too large where the series' first term dominates.
+        // It is only a few times too large if the series' first term dominates.
         if (found > 1e-15) {
           EXPECT_GE(found * std::exp(3.0 * theta), bound) << degree << " at " << x;
         }
@@ -421,7 +422,7 @@ TEST(FrechetScheme, BetasBoundProductsOfPowers) {
       EXPECT_LE(sum, k * std::pow(betas[degree], k - 1) * (1 + 1e-12)) << degree << ", " << k;
     }
   }
-  // Beyond A^2 times A^2 there is nothing.
+  // Beyond A^2 times A^2 all words are zero.
   EXPECT_EQ(betas[5], 0.0);
   EXPECT_GT(betas[4], 0.0);
 }

@@ -1,4 +1,4 @@
-// Small hard matrices of the literature, with the condition of their exponentials.
+// Small hard matrices of the literature, with the condition numbers of their exponentials.
 #pragma once
 
 #include "support/matrices.hpp"
@@ -13,9 +13,9 @@ namespace heddle::test {
 
 struct HardMatrix {
   std::string name;
-  double condition;  // Of the exponential, relative, in the Frobenius norm: by perf/expm/reference.py.
+  double condition;  // Relative condition number of the exponential in the Frobenius norm, from perf/expm/reference.py.
   std::size_t n;
-  std::vector<Complex> entries;  // By rows.
+  std::vector<Complex> entries;  // Row-major.
 };
 
 /// Sources: perf/expm/matrices.py.
@@ -59,7 +59,7 @@ inline std::vector<HardMatrix> hard_matrices() {
   };
 }
 
-/// ||found - exp(A)||_F / ||exp(A)||_F, A as it is in T.
+/// ||found - exp(A)||_F / ||exp(A)||_F, with A rounded to T.
 template <Scalar T, class Found> double relative_error(const Found& found, const HardMatrix& matrix) {
   WideMatrix wide(matrix.n);
   for (std::size_t k = 0; k < matrix.entries.size(); ++k) {

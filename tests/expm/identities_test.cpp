@@ -1,4 +1,4 @@
-// Identities that any exponential satisfies, at sizes beyond what a reference in 256 bits can do quickly.
+// Identities of any exponential, at sizes too large for a reference in 256 bits.
 #include "expm/arithmetic/complex_arithmetic.hpp"
 #include "support/matrices.hpp"
 #include <heddle/expm/expm.hpp>
@@ -54,7 +54,7 @@ TYPED_TEST(Identities, ExpAExpMinusAIsI) {
 TYPED_TEST(Identities, UnitaryForSkewHermitian) {
   using T = TypeParam;
   const auto G = test::random_matrix<T>(this->comm, Placement::row_bands(n, n, this->comm.size()), 2);
-  // A = G - G^H, exactly skew-Hermitian as long as both orders of subtraction round alike.
+  // A = G - G^H, exactly skew-Hermitian if both orders of subtraction round alike.
   const DistributedMatrix<T> I(this->comm, G.placement());
   fill(I, T(0));
   add_identity(T(1), I);
@@ -65,7 +65,7 @@ TYPED_TEST(Identities, UnitaryForSkewHermitian) {
   const DistributedMatrix<T> product(this->comm, G.placement());
   gemm<T>(this->comm, Operation::conjugate_transpose, Operation::none, T(1), U, U, T(0), product, {.tile = 32});
   add_identity(T(-1), product);
-  // Squaring doubles what scaling left: u ||A|| and n u a product.
+  // Squarings double the error of the scaled exponential: u ||A||, and n u a product.
   const double bound = 8.0 * n * unit_roundoff<T> * std::max(1.0, 0.25 * static_cast<double>(norm(A, Norm::one)));
   EXPECT_LE(norm(product, Norm::maximum), bound);
 }
@@ -112,7 +112,7 @@ TEST(IdentitiesOfComplex, DeterminantIsTheExponentialOfTheTrace) {
   if (comm.rank() == 0) {
     const auto log = log_determinant(E);
     EXPECT_NEAR(log.real(), sum.real(), 1e-9);
-    // Up to whole turns.
+    // Equal up to whole turns.
     const double turns = (log.imag() - sum.imag()) / (2.0 * M_PI);
     EXPECT_NEAR(turns, std::round(turns), 1e-9);
   }
@@ -136,9 +136,8 @@ TEST(IdentitiesOfComplex, ResidualIsSmall) {
   EXPECT_GT(*expm(comm, A, E, options).residual, 1e-3) << "a series far too short is not found out";
 }
 
-// Three products lose what four keep: an imaginary part far smaller than the real one. The error of Im(XY) is bounded
-// by the size of the parts it is made of with four products, and by the size of the whole product with three (Higham
-// 1992).
+// Three products lose an imaginary part far smaller than the real one, which four keep. The error of Im(XY) is bounded
+// by the size of its factors' parts with four products, and by the size of the whole product with three (Higham 1992).
 TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
   const Communicator comm = test::world();
   const Placement bands = Placement::row_bands(n, n, comm.size());
@@ -182,7 +181,7 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
   EXPECT_LE(error4, n * 0x1p-53);
   EXPECT_GT(error3, 1e4 * 0x1p-53);
   EXPECT_LE(error3, 8.0 * n * 0x1p-53 / small);
-  // Of the whole complex matrix, both are accurate.
+  // Both are accurate relative to the whole complex matrix.
   add(-1.0, *Z4.real, Z3.real.write());
   EXPECT_LE(norm(*Z3.real.read(), Norm::maximum), 8.0 * n * 0x1p-53 * norm(*Z4.real, Norm::maximum));
 }

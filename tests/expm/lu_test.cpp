@@ -1,4 +1,4 @@
-// Linear systems over the ranks: residuals, known solutions, and the bits of one rank.
+// Linear systems over the ranks: residuals, known solutions, and the same bits as on one rank.
 #include "expm/dense/pade.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -13,7 +13,8 @@ namespace {
 
 using impl::SystemSolver;
 
-// Largest |Q X - P| in a column over (n + 4) u max |Q| |X|: what partial pivoting keeps small (Higham 2002, 9.3).
+// Largest |Q X - P| in a column relative to (n + 4) u max |Q| |X|, which partial pivoting keeps small (Higham 2002,
+// 9.3).
 template <Scalar T> double relative_residual(const HostMatrix<T>& Q, const HostMatrix<T>& X, const HostMatrix<T>& P) {
   using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
   const std::size_t n = Q.extent(0);
@@ -37,7 +38,7 @@ template <Scalar T> double relative_residual(const HostMatrix<T>& Q, const HostM
   return largest;
 }
 
-// Row i has one element, in column (5 i + 3) mod n: no diagonal to pivot on.
+// Row i has one element, in column (5 i + 3) mod n: the diagonal has no pivots.
 template <Scalar T> struct Permuted {
   Index n;
   KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const { return j == (5 * i + 3) % n ? T(-2) : T(0); }
@@ -139,7 +140,7 @@ TYPED_TEST(Lu, ASingularMatrixIsEveryRanksError) {
     SystemSolver<T> solver(this->comm, n);
     SCOPED_TRACE(::testing::Message() << "zero column " << bad);
     test::expect_refusal(ErrorKind::computation, "singular", [&] { solver.solve(Q, P); });
-    // The solver still works.
+    // The solver remains usable.
     const auto good = test::random_matrix<T>(this->comm, bands, 9);
     const auto right = test::random_matrix<T>(this->comm, bands, 9);
     solver.solve(good, right);

@@ -1,4 +1,4 @@
-// Norms by products with thin blocks: of powers, against the powers themselves, and the spectral norm.
+// Norms from products with thin blocks: of powers, against the powers themselves, and the spectral norm.
 #include "expm/dense/norm_estimate.hpp"
 
 #include "expm/dense/spectral_bound.hpp"
@@ -21,7 +21,7 @@ using impl::Parts;
 using impl::PowerNormEstimate;
 using impl::SharedMatrix;
 
-// Entry (i, j) of matrices that norms of powers tell apart.
+// Kinds of entries (i, j), for matrices whose powers have different norms.
 enum class Kind { random, positive, triangular, nilpotent, graded, constant };
 
 struct Entries {
@@ -56,7 +56,7 @@ template <RealScalar T> SharedMatrix<T> part(const Communicator& comm, Index n, 
   return matrix;
 }
 
-// ||A^k||_1 of the same entries, as rounded to T, on the host.
+// ||A^k||_1 for the same entries, as rounded to T, on the host.
 template <RealScalar T> std::vector<double> norms_of_powers(const Parts<T>& A, int count) {
   using Complex = std::complex<double>;
   HostMatrix<T> real, imaginary;
@@ -154,7 +154,7 @@ TYPED_TEST(NormEstimate, SurvivesTheEndsOfTheRange) {
   }
 }
 
-// What the whole matrix gives to one rank, which is the same for any number of them.
+// The estimate of the whole matrix on one rank is the same for any number of ranks.
 TYPED_TEST(NormEstimate, HasTheSameBitsOnAnyNumberOfRanks) {
   using T = TypeParam;
   const Index n = 151;
@@ -169,7 +169,7 @@ TYPED_TEST(NormEstimate, HasTheSameBitsOnAnyNumberOfRanks) {
   }
 }
 
-// Q diag(d) Q^H, Q = P (I - 2 v v^T) with phases P: all of it known.
+// Q diag(d) Q^H, Q = P (I - 2 v v^T) with phases P: all eigenvalues and vectors are known.
 template <RealScalar T> Parts<T> with_eigenvalues(const Communicator& comm, const std::vector<double>& d, bool both) {
   const auto n = static_cast<Index>(d.size());
   std::vector<double> v;
@@ -223,7 +223,7 @@ TYPED_TEST(NormEstimate, TheSpectralBoundHoldsAndIsNear) {
   }
 }
 
-// Products themselves, widths of all remainders.
+// The products themselves, at all remainders of the width.
 TEST(ThinProducts, AreThoseOfTheMatrix) {
   using T = Kokkos::complex<double>;
   const Communicator comm = test::world();

@@ -1,5 +1,5 @@
-// Pade approximants: their error bound against Higham's table and the scalar series, the matrices they make against
-// exponentials by another method in longer numbers, and what they cost.
+// Pade approximants: their error bound against Higham's table and the scalar series, the approximants of matrices
+// against exponentials by another method in higher precision, and their cost.
 #include "expm/dense/pade.hpp"
 
 #include "support/errors.hpp"
@@ -119,13 +119,13 @@ template <class T> class Pade : public ::testing::Test {
     options.tile = 32;
     return options;
   }
-  // Random, of 1-norm about `size`.
+  // Random, with 1-norm about `size`.
   Parts<T> random(const Communicator& ranks, Index n, double size, bool real, bool imaginary) const {
     const auto part = [&](int seed) -> SharedMatrix<T> {
       const Placement bands = Placement::row_bands(n, n, ranks.size());
       const DistributedMatrix<T> matrix = test::random_matrix<T>(ranks, bands, seed);
       const auto norm_one = static_cast<double>(norm(matrix, Norm::one)) * (real && imaginary ? 2.0 : 1.0);
-      // A power of two, so that the order of the norm's sums does not show.
+      // A power of two, so that the result does not depend on the order of the norm's sums.
       scale(static_cast<T>(std::exp2(std::floor(std::log2(size / norm_one)))), matrix);
       return matrix;
     };
@@ -143,7 +143,8 @@ template <class T> class Pade : public ::testing::Test {
     }
     return whole;
   }
-  // ||found - exp(A / 2^squarings)||_1 over u and its norm, or 1 where that is less: 1 + 2 y cancels; on rank 0.
+  // ||found - exp(A / 2^squarings)||_1 relative to u and its norm, or to u if the norm is below 1: 1 + 2 y cancels; on
+  // rank 0.
   static double error(const Parts<T>& A, const Parts<T>& found, Index n, int squarings) {
     const std::vector<Long> x = gathered(found, n);
     std::vector<Long> a = gathered(A, n);
@@ -177,14 +178,14 @@ TYPED_TEST(Pade, IsTheExponential) {
     ComplexArithmetic<T> arithmetic(this->comm, n, 3, this->tiled());
     PartsSolver<T> solver(this->comm, n);
     for (const int degree : impl::pade_degrees) {
-      if (n == 100 && degree < 13) continue;  // the reference takes long
+      if (n == 100 && degree < 13) continue;  // the reference is slow
       const double theta = theta_of(degree, static_cast<double>(unit_roundoff<T>));
       for (const auto& [real, imaginary] : {std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
         for (const int squarings : {0, 3}) {
           const Parts<T> A = this->random(this->comm, n, theta * (1 << squarings), real, imaginary);
           const Parts<T> X = pade(arithmetic, solver, std::span<const Parts<T>>(&A, 1), degree, squarings);
           EXPECT_EQ(!X.imaginary, !imaginary);
-          // Backward error u theta; rounding beside.
+          // Backward error u theta, plus rounding.
           EXPECT_LE(this->error(A, X, n, squarings), 10.0 + 2.0 * theta + std::sqrt(static_cast<double>(n)))
               << "n = " << n << ", degree " << degree << (real ? ", real" : "") << (imaginary ? ", imaginary" : "");
         }
@@ -215,7 +216,7 @@ TYPED_TEST(Pade, CostsWhatItSaysAndTakesThePowersThatAreThere) {
   }
 }
 
-// nvcc takes no KOKKOS_LAMBDA in the body of a test.
+// A functor, since nvcc accepts no KOKKOS_LAMBDA in the body of a test.
 template <RealScalar T> struct Diagonal {
   Index n;
   double size;
@@ -248,7 +249,7 @@ TYPED_TEST(Pade, OfADiagonalIsTheScalarExponential) {
         const Index j = k / n;
         const auto a = static_cast<long double>(Diagonal<T>{n, theta}(i, i));
         const Long expected = i != j ? Long(0.0L) : imaginary ? std::polar(1.0L, a) : Long(std::exp(a));
-        // V - U is about e^-|a| of V, and 1 + 2 y cancels where the exponential is small.
+        // V - U is about e^-|a| times V, and 1 + 2 y cancels if the exponential is small.
         const double factor = i != j ? 0.0 : 10.0 + 3.0 * static_cast<double>(std::exp(std::abs(a)));
         const double allowed = factor * static_cast<double>(unit_roundoff<T>);
         EXPECT_LE(static_cast<double>(std::abs(x[static_cast<std::size_t>(k)] - expected)),

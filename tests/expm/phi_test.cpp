@@ -1,4 +1,4 @@
-// phi functions against the exponential of a larger matrix in 256 bits, and by what they have to satisfy.
+// phi functions against the exponential of a larger matrix in 256 bits, and against their identities.
 #include "hard_matrices.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -26,7 +26,7 @@ double uniform(std::size_t i, std::size_t j, int seed) {
   return test::random_number(static_cast<Index>(i), static_cast<Index>(j), seed);
 }
 
-using Entries = std::vector<Complex>;  // By rows.
+using Entries = std::vector<Complex>;  // Row-major.
 
 struct Problem {
   std::string name;
@@ -43,7 +43,7 @@ std::vector<Problem> problems() {
       {"tiny", 5, [](std::size_t i, std::size_t j) { return Complex(1e-11 * uniform(i, j, 3)); }},
       {"symmetric", 8,
        [](std::size_t i, std::size_t j) { return Complex(3.0 * uniform(std::min(i, j), std::max(i, j), 4)); }},
-      // Eigenvalues from 0 to -400: phi_k falls off as 1 / |z|, and exp as exp(z).
+      // Eigenvalues from 0 to -400: phi_k decays as 1 / |z|, and exp as exp(z).
       {"diffusion", 8,
        [](std::size_t i, std::size_t j) {
          return Complex(i == j ? -200.0 : i + 1 == j || j + 1 == i ? 100.0 : 0.0);
@@ -68,7 +68,7 @@ template <Scalar T> bool fits(const Problem& problem) {
   return true;
 }
 
-// phi_0(A) ... phi_p(A): the first blocks of the exponential of a matrix with A, and with ones beside zeros.
+// phi_0(A) ... phi_p(A): the first blocks of the exponential of a block matrix of A, ones and zeros.
 std::vector<Entries> reference_of(std::size_t n, std::size_t p, const Entries& A) {
   WideMatrix whole(n * (p + 1));
   for (std::size_t i = 0; i < n; ++i) {
@@ -97,7 +97,7 @@ double distance(const Entries& X, const Entries& Y) {
   return std::sqrt(squares);
 }
 
-// How far each phi moves, relative to itself, for a relative change of A, by a few random ones.
+// Relative change of each phi for a relative change of A, from a few random changes.
 std::vector<double> sensitivity_of(std::size_t n, std::size_t p, const Entries& A, const std::vector<Entries>& at) {
   std::vector<double> found(p + 1, 1.0);
   const double size = frobenius(A);
@@ -155,7 +155,7 @@ template <class T> class Phi : public ::testing::Test {
   [[nodiscard]] std::vector<DistributedMatrix<T>> results(Index n, std::size_t p) const {
     std::vector<DistributedMatrix<T>> phis;
     for (std::size_t k = 0; k <= p; ++k) {
-      // By turns where the work is done, and elsewhere.
+      // Alternately in the placement of the computation, and elsewhere.
       phis.emplace_back(comm, k % 2 == 0 ? bands(n) : Placement::column_bands(n, n, comm.size()));
     }
     return phis;

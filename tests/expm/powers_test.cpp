@@ -1,4 +1,4 @@
-// What expm saves where the powers of A are smaller than its norm says, and what it never loses.
+// Savings of expm if the powers of A are smaller than its norm suggests, and no losses otherwise.
 #include "expm/dense/scheme.hpp"
 #include "support/matrices.hpp"
 #include <heddle/expm/expm.hpp>
@@ -14,12 +14,12 @@
 namespace heddle {
 namespace {
 
-// Products and degree that the norm alone asks for.
+// The scheme for the norm alone.
 impl::Scheme scheme_of_norm(double norm, double tolerance, const impl::ProductCosts& costs) {
   return impl::choose_scheme(impl::PowerNorms(norm), tolerance, costs);
 }
 
-// The same of Paterson and Stockmeyer's own shapes only, with as many blocks as powers or one less.
+// The same for Paterson and Stockmeyer's own shapes only, with as many blocks as powers or one less.
 impl::Scheme square_scheme_of_norm(double norm, double tolerance, const impl::ProductCosts& costs) {
   impl::Scheme best;
   int least = std::numeric_limits<int>::max();
@@ -47,9 +47,9 @@ ExpmOptions with_tile(Index tile, double tolerance = 0.0) {
   return options;
 }
 
-// Functors, since nvcc takes no KOKKOS_LAMBDA in the body of a test.
+// Functors, since nvcc accepts no KOKKOS_LAMBDA in the body of a test.
 
-// [0 B; 0 0]: the square is zero, whatever the arithmetic.
+// [0 B; 0 0]: the square is zero in any arithmetic.
 template <Scalar T> struct UpperRightBlock {
   Index half;
   double size;
@@ -58,7 +58,7 @@ template <Scalar T> struct UpperRightBlock {
   }
 };
 
-// [M M; -M -M]: the square is zero, but for rounding.
+// [M M; -M -M]: the square is zero, except for rounding.
 template <Scalar T> struct Cancelling {
   Index half;
   double size;
@@ -122,7 +122,7 @@ TYPED_TEST(ExpmOfPowers, AZeroSquareEndsTheSeries) {
       const ExpmReport report = expm(this->comm, this->A, this->E, with_tile(7, tolerance));
       EXPECT_EQ(report.alpha, 0.0);
       EXPECT_EQ(report.degree, 2);
-      // Of a complex A whose imaginary part is zero, the real part alone.
+      // For a complex A whose imaginary part is zero, only the real part is computed.
       EXPECT_EQ(report.products, 1) << size;
       EXPECT_LT(report.products, this->products_by_norm(report, tolerance));
       EXPECT_EQ(distance_from_linear(this->E, this->A, 1.0, 1.0), 0.0) << "I + A, exactly";
@@ -159,7 +159,7 @@ TYPED_TEST(ExpmOfPowers, ALargeBlockBesideASmallSpectrum) {
 
 TYPED_TEST(ExpmOfPowers, NormsUpToTheLargestNumber) {
   using T = TypeParam;
-  // Powers of these would overflow, exp(A) = I + A does not.
+  // Powers would overflow, but exp(A) = I + A does not.
   fill(this->A, UpperRightBlock<T>{9, static_cast<double>(std::numeric_limits<Real<T>>::max()) / 64});
   const ExpmReport report = expm(this->comm, this->A, this->E, with_tile(7));
   EXPECT_EQ(report.alpha, 0.0);

@@ -1,4 +1,4 @@
-// Exponentials predicted for a cluster, against sums by hand and against those that are computed.
+// Predicted exponentials for a cluster, against sums by hand and against computed ones.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/on_host.hpp"
@@ -51,13 +51,13 @@ TEST(PredictExpm, TimeAndBytesAreThoseOfProductsAndOfWhatIsBetweenThem) {
   const ExpmPrediction found = predict_expm<double>(four_nodes_of_two, n, 10.0, false, rates);
   const double matrix = 8.0 * static_cast<double>(n) * static_cast<double>(n);
   EXPECT_EQ(found.seconds, found.products * found.product.seconds + found.between_seconds);
-  // A right factor is in bands of rows, of which a rank keeps an eighth, and its node another.
+  // A right factor is in row bands; a rank has an eighth of it, and another rank of its node another eighth.
   EXPECT_EQ(found.bytes_received, found.products * (found.product.bytes_received + matrix * 7 / 8));
   EXPECT_EQ(found.bytes_between_nodes, found.products * (found.product.bytes_between_nodes + matrix * 6 / 8));
   EXPECT_GE(found.between_seconds, found.products * matrix / 8 * 6 / 8 / 50e9);
   EXPECT_LT(found.between_seconds, found.seconds / 2);
   EXPECT_GT(found.memory_bytes, found.product.memory_bytes);
-  // Three real products for a complex one, each as long.
+  // Three real products for a complex one, each with the same time.
   const ExpmPrediction of_complex = predict_expm<double>(four_nodes_of_two, n, 10.0, true, rates);
   EXPECT_EQ(of_complex.products, 3 * found.products);
   EXPECT_EQ(of_complex.product.seconds, found.product.seconds);
@@ -66,7 +66,7 @@ TEST(PredictExpm, TimeAndBytesAreThoseOfProductsAndOfWhatIsBetweenThem) {
   EXPECT_EQ(predict_expm<double>(four_nodes_of_two, n, 40.0, false, rates).products, found.products + 2);
 }
 
-// Device memory that this process holds, and the most that it held.
+// Device memory held by this process, and its maximum.
 struct Held {
   double now = 0.0;
   double most = 0.0;
@@ -78,7 +78,7 @@ TEST(PredictExpm, MemoryIsNearWhatIsTaken) {
   const Communicator comm = test::world();
   if (comm.size() > 1) GTEST_SKIP() << "of one rank";
   const bool on_gpus = !test::on_host;
-  // Beside which the 64 MiB of two lanes of cuBLAS, of which one rank takes one, are little.
+  // Large enough that the 64 MiB of two lanes of cuBLAS, of which one rank takes one, are small.
   const Index n = on_gpus ? 2048 : 512;
   const Placement bands = Placement::row_bands(n, n, 1);
   for (const double size : {0.5, 20.0}) {

@@ -1,4 +1,4 @@
-// Every way to multiply real matrices, beside sums in more digits.
+// All implementations of real products, against sums in higher precision.
 #include "expm/arithmetic/careful_products.hpp"
 #include "support/matrices.hpp"
 
@@ -11,7 +11,7 @@
 namespace heddle::impl {
 namespace {
 
-constexpr Index n = 203;  // No multiple of a tile, a panel or the number of ranks.
+constexpr Index n = 203;  // Not a multiple of a tile, a panel or the number of ranks.
 
 double error_of(const HostMatrix<double>& X, const HostMatrix<double>& Z) {
   double largest = 0.0;
@@ -34,7 +34,7 @@ bool is_symmetric(const HostMatrix<double>& Z) {
   return true;
 }
 
-// X + X X / 2 of a symmetric X, as a whole and by half.
+// X + X X / 2 for a symmetric X, as a whole and by half.
 struct Products {
   explicit Products(const GemmOptions& options)
       : comm(test::world()),
@@ -61,13 +61,13 @@ struct Products {
     const ProductCost of_half = chosen.half->multiply(0.5, {X, 1}, {Y, 1}, 1.0, half.write());
     chosen.half->complete(half.write(), 1.0);
     EXPECT_NEAR(cost.flops, 2.0 * n * n * n, 1.0);
-    // What is cheapest may be one tile, on a GPU: half of it is all of it, but for rounding.
+    // On a GPU the cheapest tile may be the whole matrix: half of the product then is all of it, except for rounding.
     EXPECT_LE(of_half.flops, (tile > 0 ? 0.75 : 1.0) * cost.flops * (1 + 1e-12));
     const HostMatrix<double> given = gather(*X, 0);
     const HostMatrix<double> found = gather(*whole.read(), 0);
     const HostMatrix<double> mirrored = gather(*half.read(), 0);
     if (comm.rank() == 0) {
-      // Elements of X are below 1: sums of n products are below n, of as many rounding errors.
+      // Elements of X are below 1: sums of n products are below n, with as many rounding errors.
       EXPECT_LE(error_of(given, found), n * std::sqrt(n) * 0x1p-53);
       EXPECT_LE(error_of(given, mirrored), n * std::sqrt(n) * 0x1p-53);
       EXPECT_TRUE(is_symmetric(mirrored));

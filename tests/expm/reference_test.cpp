@@ -1,5 +1,5 @@
-// Small hard matrices of the literature against 256 bits, in all scalars, to the bar of perf/expm/accuracy.py; and what
-// other codes were found to let through: NaN, norms near the end of the range.
+// Small hard matrices of the literature against 256 bits, in all scalars, within the limits of perf/expm/accuracy.py;
+// and inputs that other codes mishandle: NaN, norms near the end of the range.
 #include "expm/hard_matrices.hpp"
 #include <heddle/expm/expm.hpp>
 
@@ -24,7 +24,7 @@ using test::widen;
 
 template <class T> class HardMatrices : public ::testing::Test {
  protected:
-  // The exponential of n x n entries, by rows, rounded to T; on rank 0.
+  // The exponential of n x n entries, row-major, rounded to T; on rank 0.
   HostMatrix<T> exponential(std::size_t n, const std::vector<Complex>& entries) {
     const HostMatrix<T> whole("heddle::test::whole", comm.rank() == 0 ? n : 0, comm.rank() == 0 ? n : 0);
     for (std::size_t k = 0; k < whole.size(); ++k) {
@@ -37,7 +37,7 @@ template <class T> class HardMatrices : public ::testing::Test {
     expm(comm, A, E);
     return gather(E, 0);
   }
-  // What is thrown, on every rank; nothing where a result is given.
+  // The kind of the error thrown, on every rank; empty if a result is returned.
   std::optional<ErrorKind> refusal(std::size_t n, const std::vector<Complex>& entries) {
     try {
       static_cast<void>(exponential(n, entries));
@@ -63,7 +63,7 @@ TYPED_TEST(HardMatrices, ErrorsAreWithinTheCondition) {
     if (this->comm.rank() == 0) {
       const double error = test::relative_error<T>(found, matrix);
       const double bound = static_cast<double>(matrix.n) * unit_roundoff<T> * matrix.condition;
-      // Beyond 1 there is no digit to ask for, but a number all the same.
+      // Beyond 1 no digit can be expected, but a number can.
       if (bound < 1.0) {
         EXPECT_LE(error, bound) << matrix.name;
       } else {
@@ -95,11 +95,11 @@ TYPED_TEST(HardMatrices, RangeOfTheNumbers) {
   EXPECT_EQ(this->refusal(2, {1.1 * largest, 0, 0, 1}), ErrorKind::computation) << "overflows";
   EXPECT_EQ(this->refusal(2, {1e30, 1e30, 1e30, 1e30}), ErrorKind::computation) << "overflows by far";
   EXPECT_EQ(this->refusal(1, {1e30}), ErrorKind::computation) << "one by one";
-  // Nearly as large as can be, beside nearly as small.
+  // Nearly the largest element, and nearly the smallest.
   const auto wide = this->exponential(2, {0.95 * largest, 0, 0, -0.95 * largest});
-  // Nilpotent: I + A, however large.
+  // Nilpotent: I + A, for any size.
   const auto nilpotent = this->exponential(3, {0, 1e30, 0, 0, 0, 0, 0, 0, 0});
-  // Decays to nothing.
+  // Decays to zero.
   const auto nothing = this->exponential(2, {-1e30, 0, 0, -1e20});
   if (this->comm.rank() == 0) {
     const double exact = std::exp(static_cast<double>(static_cast<Real<T>>(0.95 * largest)));

@@ -1,3 +1,4 @@
+// Choice of schemes and bounds of backward errors against 256 bits and the literature.
 #include "expm/dense/scheme.hpp"
 
 #include "support/multiprecision.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using test::Number;
 
-// |log(exp(-x) T_m(x))| / |x| for a number x, which the bound must cover at theta = |x|.
+// |log(exp(-x) T_m(x))| / |x| for a number x; the bound must cover it at theta = |x|.
 double scalar_backward_error(int degree, double x) {
   Number sum(1.0);
   Number term(1.0);
@@ -88,7 +89,7 @@ TEST(Scheme, AlphaOfTheNormAloneIsTheNorm) {
   }
 }
 
-// ||A^k|| of [d b; 0 -d]: d^k for even k, and for odd ones d^(k-1) ||A||.
+// ||A^k|| of [d b; 0 -d]: d^k for even k, and d^(k-1) ||A|| for odd k.
 TEST(Scheme, AlphaCoversEachPowerBeyondTheDegreeAndIsAtMostThatOfTwoPowers) {
   for (const double d : {0.25, 1.5}) {
     for (const double b : {0.0, 1.0, 1e3, 1e15}) {
@@ -149,11 +150,11 @@ TEST(Scheme, HalvingsAreUndoneWhereThePowersAreSmall) {
       EXPECT_EQ(scheme.squarings, -20);
       EXPECT_EQ(scheme.blocks, 1);
       EXPECT_EQ(scheme.few, nullptr);
-      // A D A is a power's derivative that is not zero.
+      // A D A is a nonzero derivative of a power.
       const Scheme derivative = choose_scheme(norms, 0x1p-53, costs, evaluations, Wanted::derivative, 20);
       EXPECT_EQ(derivative.powers, 3);
       EXPECT_EQ(derivative.squarings, -20);
-      // Powers of an A of norm 2^100 that are those of one of norm 2: half of the halvings too many are as good.
+      // Powers of an A of norm 2^100 are those of one of norm 2: at most half of the excess halvings may stay.
       PowerNorms small(0x1p80);
       for (int k = 2; k <= 6; ++k) small.add(std::ldexp(1.0, k - 20 * k));
       const Scheme undone = choose_scheme(small, 0x1p-53, costs, evaluations, Wanted::exponential, 20);
@@ -174,7 +175,7 @@ TEST(Scheme, FewerSquaringsWhereTheyWouldCostDigits) {
   }
 }
 
-// Making the next power as long as the scheme of the moment wants it never comes to more than the first scheme.
+// Computing the next power as long as the current scheme wants it never costs more than the first scheme.
 TEST(Scheme, LearningNeverCostsAProduct) {
   for (const ProductCosts costs : {ProductCosts{1, 1, 1}, ProductCosts{1, 2, 3}, ProductCosts{3, 3, 3}}) {
     for (const double norm : {1e-3, 0.2, 1.0, 10.0, 1e4}) {
@@ -195,7 +196,7 @@ TEST(Scheme, LearningNeverCostsAProduct) {
   }
 }
 
-// exp's series as far as they say, and the ratios beyond; by multiplying them out in 256 bits.
+// Return the coefficients of the polynomial, multiplied out in 256 bits.
 std::vector<Number> expanded(const FewProducts& polynomial) {
   using Series = std::vector<Number>;
   const auto times = [](const Series& a, const Series& b) {
@@ -250,13 +251,13 @@ TEST(FewProducts, AreTheSeriesOfExp) {
       const double expected = beyond < 0                   ? 1.0
                               : beyond < polynomial.beyond ? polynomial.ratios[static_cast<std::size_t>(beyond)]
                                                            : 0.0;
-      // Coefficients are rounded to double, some twenty of them in a product.
+      // Coefficients are rounded to double, with about twenty of them in a product.
       EXPECT_NEAR(ratio, expected, 1e-14 * std::max(1.0, std::abs(expected)) * 10) << polynomial.degree << ' ' << k;
     }
   }
 }
 
-// |log(exp(-x) p(x))| / |x| on a circle is below the bound for all, and the bound no idle one.
+// |log(exp(-x) p(x))| / |x| on a circle is below the bound everywhere, and the bound is not much larger.
 TEST(FewProducts, BackwardErrorBoundsTheScalarOne) {
   for (const FewProducts& polynomial : few_products()) {
     const std::vector<Number> series = expanded(polynomial);
@@ -268,7 +269,8 @@ TEST(FewProducts, BackwardErrorBoundsTheScalarOne) {
         Number term(1.0);
         double factorial = 1.0;
         for (std::size_t k = 0; k < series.size(); ++k) {
-          // exp's own coefficients, and the ratio of those beyond: the rounded ones differ from exp below round-off.
+          // Use exp's own coefficients, and the ratio of those beyond: the rounded ones differ from exp below
+          // round-off.
           if (k > 0) {
             term *= Number(x);
             term /= Number(static_cast<double>(k));
@@ -292,14 +294,14 @@ TEST(FewProducts, BackwardErrorBoundsTheScalarOne) {
   }
 }
 
-// The figures of the literature, and those of the documentation.
+// The numbers in the literature and in the documentation.
 TEST(FewProducts, ReachAsFarAsDocumented) {
   const std::array<double, 3> thetas = {0.0499, 0.676, 1.758};
   for (std::size_t k = 0; k < thetas.size(); ++k) {
     EXPECT_LE(backward_error(few_products()[k], 0.999 * thetas[k]), 0x1p-53);
     EXPECT_GT(backward_error(few_products()[k], 1.005 * thetas[k]), 0x1p-53);
   }
-  // 5 products to 1.09 (Bader, Blanes, Casas), 6 and a linear system to 5.37 (Higham).
+  // 5 products reach 1.09 (Bader, Blanes, Casas), 6 and a linear system 5.37 (Higham).
   const auto products = [](double norm) {
     return products_of(choose_scheme(PowerNorms(norm), 0x1p-53, {1, 1, 1}), {1, 1, 1});
   };
@@ -311,7 +313,7 @@ TEST(Scheme, EstimatesOfHigherPowersCount) {
   PowerNorms norms(100.0);
   norms.add(100.0);
   norms.learn(8, 1e4);
-  // 17 = 8 + 8 + 1, 19 = 8 + 8 + 2 + 1, ... the odd ones beyond are the worst.
+  // 17 = 8 + 8 + 1, 19 = 8 + 8 + 2 + 1, ...: the larger odd ones are the worst.
   EXPECT_LT(norms.alpha(16), 10.0);
   EXPECT_EQ(norms.known(), 2);
   EXPECT_EQ(PowerNorms(100.0).alpha(16), 100.0);

@@ -1,4 +1,4 @@
-// Exponentials of matrices with a structure, which the result keeps to the bit.
+// Exponentials of matrices with a structure, which the result preserves to the bit.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"
@@ -42,7 +42,7 @@ template <class T> class Structured : public ::testing::Test {
   struct Found {
     HostMatrix<T> E;
     ExpmReport report;
-    double error = 0.0;  // Relative, in the 1-norm, against 256 bits; on rank 0.
+    double error = 0.0;  // Relative error in the 1-norm, against 256 bits; on rank 0.
   };
   Found exponential(const DistributedMatrix<T>& A, ExpmOptions options = {}) {
     options.gemm.tile = 8;
@@ -53,7 +53,7 @@ template <class T> class Structured : public ::testing::Test {
     const auto given = gather(A, 0);
     const auto n = given.extent(0);
     if (comm.rank() == 0 && n > 0) {
-      // The last one serves as long as A stays.
+      // The previous reference is used as long as A is the same.
       if (!expected_ || !test::same_bits(given_, given)) {
         given_ = given;
         test::WideMatrix wide(n);
@@ -108,7 +108,7 @@ TYPED_TEST(Structured, HermitianStaysHermitian) {
       EXPECT_LE(found.error, this->bound(size, found.report.alpha)) << to_string(found.report.method);
       const auto taken_at_its_word = this->exponential(A, {.method = method, .structure = ExpmStructure::hermitian});
       EXPECT_TRUE(test::same_bits(taken_at_its_word.E, found.E));
-      // Looking at nothing gives the same to round-off, at twice the flops where products are not small.
+      // Without structure the result is the same to round-off, at twice the flops unless products are small.
       const auto general = this->exponential(A, {.method = method, .structure = ExpmStructure::general});
       EXPECT_EQ(general.report.structure, ExpmStructure::general);
       EXPECT_LE(general.error, this->bound(size, found.report.alpha));
@@ -136,7 +136,7 @@ TYPED_TEST(Structured, SkewHermitianIsUnitary) {
         EXPECT_EQ(found.report.method, ExpmMethod::chebyshev);
         cheapest = found.report.flops;
       }
-      // Nor is any other much cheaper, for real and complex matrices; far from it for -i H.
+      // No other method is much cheaper, for real and complex matrices; for -i H the others cost far more.
       EXPECT_GE(found.report.flops * 1.1, cheapest) << to_string(method) << ", norm " << norm;
     }
   }
@@ -150,14 +150,14 @@ TYPED_TEST(Structured, MinusITimesARealSymmetricMatrixTakesRealProducts) {
         return Complex(0.0, -norm / 8.0 * (random(std::min(i, j), std::max(i, j), 5) + (i == j ? 8.0 : 0.0)));
       };
       const auto A = this->matrix(size, H);
-      // Given by its imaginary part alone.
+      // The matrix given by its imaginary part alone.
       const Placement bands = A.placement();
       const SplitMatrix<Real<T>> parts = split(A);
       const SplitMatrix<Real<T>> E{DistributedMatrix<Real<T>>(this->comm, bands),
                                    DistributedMatrix<Real<T>>(this->comm, bands)};
       ExpmOptions options{.certificate = true};
       options.gemm.tile = 8;
-      // Halves in tiles, and as one rank makes them where it may choose.
+      // Halves in tiles, and in the form that one rank chooses.
       options.gemm.tile = 0;
       const SplitMatrix<Real<T>> chosen{DistributedMatrix<Real<T>>(this->comm, bands),
                                         DistributedMatrix<Real<T>>(this->comm, bands)};
@@ -183,7 +183,7 @@ TYPED_TEST(Structured, MinusITimesARealSymmetricMatrixTakesRealProducts) {
       EXPECT_EQ(wrong, 0) << "both parts are symmetric";
       const auto complex = this->exponential(A);
       EXPECT_LE(complex.error, this->bound(size, norm));
-      // Both parts given, one zero: it is found out.
+      // Both parts given, one zero: that is detected.
       EXPECT_EQ(complex.report.products, report.products);
       EXPECT_EQ(complex.report.shift_imaginary, report.shift_imaginary);
       const DistributedMatrix<T> joined(this->comm, bands);
@@ -197,7 +197,7 @@ TYPED_TEST(Structured, MinusITimesARealSymmetricMatrixTakesRealProducts) {
   }
 }
 
-// A null vector stays what it is through any number of steps to larger angles.
+// A null vector is preserved through any number of steps to larger angles.
 TYPED_TEST(Structured, LargeAnglesKeepSmallEigenvaluesAccurate) {
   using T = TypeParam;
   if constexpr (is_complex<T>) {
@@ -220,7 +220,7 @@ TYPED_TEST(Structured, LargeAnglesKeepSmallEigenvaluesAccurate) {
 TYPED_TEST(Structured, TriangularAndBlockDiagonalKeepTheirZerosAndDiagonals) {
   using T = TypeParam;
   for (const bool upper : {true, false}) {
-    // Large off the diagonal: overscaled by its norm (Al-Mohy and Higham 2009).
+    // Large off the diagonal: the norm would overscale it (Al-Mohy and Higham 2009).
     const auto A = this->matrix(12, [&](Index i, Index j) {
       if (i == j) return Complex(-0.5 * static_cast<double>(i), 0.25 * static_cast<double>(i % 3));
       return (upper ? j > i : i > j) ? Complex(30.0 * random(i, j, 6), 0.0) : Complex(0.0);
@@ -291,16 +291,16 @@ TYPED_TEST(Structured, EachMethodReportsItselfAndBalancingHelpsWhatIsBadlyScaled
        {ExpmMethod::automatic, ExpmMethod::paterson_stockmeyer, ExpmMethod::few_products, ExpmMethod::pade}) {
     const auto plain = this->exponential(A, {.method = method});
     const auto balanced = this->exponential(A, {.method = method, .balance = true, .certificate = true});
-    // Unasked only far from 1.
+    // Without a request, balanced only if far from 1.
     EXPECT_EQ(plain.report.balanced,
               plain.report.norm1 > std::ldexp(1.0, std::numeric_limits<Real<T>>::max_exponent / 8));
     EXPECT_TRUE(balanced.report.balanced);
     if (method == ExpmMethod::pade) {
       EXPECT_EQ(balanced.report.method, method);
     }
-    // As if it had never been scaled.
+    // As if it had not been scaled.
     EXPECT_LT(balanced.report.alpha, 16.0);
-    // Few products on a GPU are cheaper than estimates of norms, which would spare a squaring or two of them.
+    // Few products on a GPU are cheaper than estimates of norms, which would save a squaring or two.
     EXPECT_LE(balanced.report.squarings, plain.report.squarings + (test::on_host ? 0 : 2));
     EXPECT_LE(balanced.error, this->bound(size, 100.0)) << to_string(method);
     EXPECT_LE(*balanced.report.certificate, this->bound(size, 100.0));
@@ -317,13 +317,13 @@ TEST(StructuredErrors, ChebyshevIsForSkewHermitianMatrices) {
   options.gemm.tile = 4;
   test::expect_refusal(ErrorKind::argument, "expm: the method chebyshev is for skew-Hermitian matrices,",
                        [&] { expm(comm, A, E, options); });
-  // Zero is one of them, and so is a matrix without elements.
+  // Zero is skew-Hermitian, and so is a matrix without elements.
   for (const Index n : {0, 5}) {
     const Placement small = Placement::row_bands(n, n, comm.size());
     const DistributedMatrix<double> zero(comm, small);
     fill(zero, 0.0);
     const DistributedMatrix<double> one(comm, small);
-    fill(zero, 0);
+    fill(one, 0);
     expm(comm, zero, one, options);
     const auto found = gather(one, 0);
     if (comm.rank() != 0) continue;

@@ -1,5 +1,5 @@
-// Every method of the exponential against every structure that it keeps, compared with references of as many bits as
-// each needs, on any number of ranks; nilpotent matrices at the ends of the range.
+// Every method of the exponential against every structure that it keeps, compared with references of sufficient
+// precision, on any number of ranks; nilpotent matrices at the ends of the range.
 #include "hunt/exponentials.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -35,7 +35,7 @@ struct Structure {
   const char* name;
   Index n;
   Filled filled;
-  bool shuffled = false;  // Its indices in another order.
+  bool shuffled = false;  // Whether its indices are shuffled.
 };
 
 // Blocks of 1 to 3 indices.
@@ -65,15 +65,15 @@ std::vector<Structure> structures() {
   };
 }
 
-// 2^exponents that a matrix is scaled by from the left, and divided by from the right; 0 without a grading.
+// Exponents of the powers of two by which rows are multiplied and columns divided; 0 without a grading.
 int exponent_of(Index i, int range) {
   return static_cast<int>(std::lround(range * test::random_number(i, 5, 77)));
 }
 
-// With the largest exponents that leave room for powers of the scaled matrix in the type.
+// The largest exponents for which powers of the scaled matrix are in the range of the type.
 template <Scalar T> constexpr int widest = std::is_same_v<Real<T>, float> ? 30 : 300;
 
-// A number of the type, -i times that of a real matrix where `turned`.
+// A number of the type, or -i times that of a real matrix if `turned`.
 template <Scalar T> Complex entry_of(const Structure& structure, Index i, Index j, bool turned) {
   const auto place = [&](Index k) { return structure.shuffled ? (5 * k + 3) % structure.n : k; };
   const Index row = place(i);
@@ -95,7 +95,7 @@ template <Scalar T> Array array_of(const Structure& structure, bool turned) {
   return A;
 }
 
-// D X D^-1, and back.
+// D X D^-1 for `range`, undone for -range.
 WideMatrix scaled(WideMatrix X, int range) {
   for (Index j = 0; j < X.columns; ++j) {
     for (Index i = 0; i < X.rows; ++i) X.at(i, j).scale(exponent_of(i, range) - exponent_of(j, range));
@@ -110,7 +110,7 @@ template <Scalar T> Complex narrow_to(const Complex& x) {
 
 struct Truth {
   WideMatrix E;
-  double condition;  // |exp(A + F) - exp(A)| / |exp(A)| over |F| / |A|, for a random F of that structure.
+  double condition;  // |exp(A + F) - exp(A)| / |exp(A)| relative to |F| / |A|, for a random F of that structure.
 };
 Truth truth_of(const Array& A) {
   Wide::bits = 600;
@@ -132,7 +132,7 @@ struct Method {
   ExpmMethod method;
   Arithmetic arithmetic = Arithmetic::native;
   bool batched = false, frechet = false;
-  bool balances = true;  // Where gradings ask for it.
+  bool balances = true;  // Whether it balances if there is a grading.
 };
 std::vector<Method> methods() {
   return {
@@ -155,7 +155,7 @@ template <class T> class ExponentialTable : public ::testing::Test {
     HostMatrix<T> E;
     int squarings = 0;
   };
-  // On rank 0.
+  // Return the exponential on rank 0.
   Found exponential(const Communicator& ranks, const Method& method, const HostMatrix<T>& A) {
     const auto n = static_cast<Index>(A.extent(0));
     if (method.batched) return {batched(A), 0};
@@ -283,8 +283,8 @@ TYPED_TEST(ExponentialTable, SkewHermitianBlocksStayApart) {
 struct Nilpotent {
   const char* name;
   Index n;
-  int index;                 // Of the first power that is zero.
-  std::vector<int> entries;  // By rows.
+  int index;                 // Exponent of the first power that is zero.
+  std::vector<int> entries;  // Row-major.
 };
 std::vector<Nilpotent> nilpotents() {
   return {
@@ -303,7 +303,7 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
   for (const Nilpotent& nilpotent : nilpotents()) {
     const Index n = nilpotent.n;
     for (const int share : {0, 1, 4, 10}) {
-      // A^2 / 2 is in range too where it is not zero.
+      // A nonzero A^2 / 2 is in range too.
       const int exponent = range * share / 10 / (nilpotent.index - 1) - (nilpotent.index > 2 ? 5 : 0);
       const Complex factor = is_complex<T> ? Complex(std::ldexp(1.0, exponent), -std::ldexp(0.5, exponent))
                                            : Complex(std::ldexp(1.0, exponent));
@@ -326,14 +326,15 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
       for (Index i = 0; i < n; ++i) expected.at(i, i).re += Wide(1.0);
       const HostMatrix<T> given = hunt::host_of<T>(A);
       for (const Method& method : methods()) {
-        // Its derivative in a direction of size 1 has A D A.
+        // The derivative in a direction of size 1 contains A D A.
         if (method.frechet && (share > 4 || nilpotent.index > 2)) continue;
         SCOPED_TRACE(std::string(method.name) + ", " + nilpotent.name + " times 2^" + std::to_string(exponent));
         const auto found = this->exponential(this->comm, method, given);
         const auto single = this->exponential(this->alone, method, given);
         if (this->comm.rank() != 0) continue;
         EXPECT_TRUE(test::same_bits(found.E, single.E));
-        // Where powers say that scaling is unnecessary; on GPUs the host asks them only where more than two are spared.
+        // Powers show that scaling is unnecessary; on GPUs they are estimated only if that saves more than two
+        // squarings.
         if (method.method != ExpmMethod::few_products || exponent > 10) {
           EXPECT_LE(found.squarings, test::on_host ? 0 : 2);
         }
@@ -343,7 +344,7 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
           for (Index i = 0; i < n; ++i) {
             const Wide size = expected.at(i, j).absolute();
             const Wide error = (result.at(i, j) - expected.at(i, j)).absolute();
-            // Each element is a sum of three numbers; of small matrices no power needs to be seen that is zero.
+            // Each element is a sum of three numbers. For small elements the zero power may go undetected.
             EXPECT_LE((size.is_zero() ? error : error / size).to_double(),
                       (exponent > 10 ? 8.0 : 60.0) * static_cast<double>(unit_roundoff<T>))
                 << i << ", " << j;
@@ -356,10 +357,10 @@ TYPED_TEST(ExponentialTable, NilpotentMatricesEndTheirOwnSeries) {
 
 TYPED_TEST(ExponentialTable, SquaringsForOneBlockDoNotSpoilAnother) {
   using T = TypeParam;
-  // A block whose square is zero beside one that is neither large nor nilpotent.
+  // A block whose square is zero, next to one that is neither large nor nilpotent.
   for (const bool cycle : {false, true}) {
     constexpr bool is_float = std::is_same_v<Real<T>, float>;
-    // A cycle's powers share one scaling with the other block's: both have to be in range.
+    // A cycle's powers share one scaling with the other block's: both must be in range.
     for (const int exponent : {20, cycle ? (is_float ? 45 : 400) : (is_float ? 100 : 900)}) {
       Array A;
       A.rows = A.columns = 5;
@@ -379,7 +380,8 @@ TYPED_TEST(ExponentialTable, SquaringsForOneBlockDoNotSpoilAnother) {
       }
       const Truth truth = truth_of(small);
       for (const Method& method : methods()) {
-        // few-products has factors that are sums of powers, and pade a linear system, whose errors count by the norm.
+        // few-products has factors that are sums of powers, and pade a linear system, whose errors are relative to the
+        // norm.
         const bool takes_cycles =
             (method.method == ExpmMethod::automatic || method.method == ExpmMethod::paterson_stockmeyer) &&
             !method.batched;

@@ -1,3 +1,4 @@
+// Chebyshev series of cos and sin, their errors, and the reach of their schemes.
 #include "expm/dense/trigonometric.hpp"
 
 #include "expm/action/bessel.hpp"
@@ -19,7 +20,7 @@ TEST(Trigonometric, BesselFunctionsAreTheLibrarys) {
       EXPECT_NEAR(values[static_cast<std::size_t>(k)], std::cyl_bessel_j(k, x), 4e-13) << k << ' ' << x;
     }
   }
-  // Far beyond x they keep their relative accuracy: (x/2)^k / k!.
+  // Far beyond x, values keep their relative accuracy: (x/2)^k / k!.
   EXPECT_NEAR(bessel_functions(0.5, 30)[30] / 3.2e-51, 1.0, 0.1);
 }
 
@@ -37,7 +38,7 @@ double chebyshev(double z, int k) {
   return std::cos(k * std::acos(std::clamp(z, -1.0, 1.0)));
 }
 
-// Sum of the blocks by Horner's rule in T_powers, as matrices are summed.
+// Sum of the blocks by Horner's rule in T_powers, in the order of matrices.
 double by_blocks(const std::vector<double>& series, int powers, double z) {
   const auto blocks = horner_blocks(series, powers);
   double result = 0.0;
@@ -97,13 +98,13 @@ TEST(Trigonometric, AndNoneThatCostsLessWouldDo) {
   }
 }
 
-// 5 complex products to 2.2 (Bader, Blanes, Seydaoglu) are 15 real ones, of whole matrices.
+// 5 complex products up to 2.2 (Bader, Blanes, Seydaoglu) are 15 real ones, of whole matrices.
 TEST(Trigonometric, ReachesAsFarAsDocumented) {
   const double thetas[] = {4e-4, 0.012, 0.070, 0.21, 0.834, 1.96, 3.50, 5.33, 8.49, 12.0, 14.4};
   int products = 2;
   for (const double theta : thetas) {
     EXPECT_LE(products_of(choose_trigonometric(0.95 * theta, 0x1p-53, {}), {}), products) << theta;
-    // Five times as far by four more.
+    // Four more products multiply the angle by five.
     EXPECT_LE(products_of(choose_trigonometric(5 * 0.95 * theta, 0x1p-53, {}), {}), products + 4) << theta;
     ++products;
   }
@@ -113,7 +114,7 @@ TEST(Trigonometric, TheErrorBoundAtTheEdges) {
   EXPECT_EQ(trigonometric_error(3, 0.0), 0.0);
   EXPECT_EQ(trigonometric_error(3, 100.0), std::numeric_limits<double>::infinity());
   EXPECT_EQ(trigonometric_error(3, std::numeric_limits<double>::infinity()), std::numeric_limits<double>::infinity());
-  // What the first term left out comes to at t = 1.
+  // Size of the first omitted term at t = 1.
   for (const double theta : {0.5, 2.0, 6.0}) {
     for (const int degree : {4, 8, 12}) {
       const TrigonometricSeries series = trigonometric_series(degree, theta);

@@ -1,4 +1,4 @@
-// What an ExpmPlan keeps from one execute() to the next.
+// Memory that an ExpmPlan keeps from one execute() to the next.
 #include "support/allocations.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index points = 160;
 
-// Matrices alone: at least half of a rank's band. A redistribution between bands has buffers of its own, and so have
+// Only matrices count: at least half of a rank's band. A redistribution between bands has its own buffers, and so have
 // the transports of messages.
 template <class Work> std::vector<std::string> allocations_of(int ranks, const Work& work) {
   auto labels = test::allocations_of(work, points * points * sizeof(double) / 2 / static_cast<std::uint64_t>(ranks));
@@ -58,7 +58,7 @@ TEST(ExpmWorkspace, IsAllocatedOnce) {
       options.gemm.tile = 48;
       ExpmPlan<double> plan(of.comm, options);
       const auto first = allocations_of(of.comm.size(), [&] { plan.execute(*A, of.E); });
-      // I + A is put where it is wanted.
+      // I + A is written directly to the destination.
       EXPECT_TRUE(degree == 1 || !first.empty());
       const auto again = allocations_of(of.comm.size(), [&] { plan.execute(*A, of.E); });
       EXPECT_TRUE(again.empty()) << again.size() << " allocations, the first of " << again.front() << ", degree "
@@ -83,7 +83,7 @@ TEST(ExpmWorkspace, ColumnsThatTheCallerHasChangeNoBit) {
     plan.execute({std::nullopt, of.A}, {std::nullopt, of.columns_of_A}, of.E);
     EXPECT_TRUE(test::same_bits(gather(*of.E.real, 0), real));
     EXPECT_TRUE(test::same_bits(gather(*of.E.imaginary, 0), imaginary));
-    // In any other placement the same bits again.
+    // In any other placement the bits are the same.
     const SplitMatrix<double> elsewhere{DistributedMatrix<double>(of.comm, Placement::on_rank(points, points, 0)),
                                         DistributedMatrix<double>(of.comm, of.columns)};
     plan.execute({std::nullopt, of.A}, elsewhere);

@@ -1,4 +1,4 @@
-// Absorbing layers: their shape, what they take away and what they reflect.
+// Absorbing layers: their shape, absorption and reflection.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
@@ -68,7 +68,7 @@ TEST(Absorber, MaskOfTwoStepsIsTheirProduct) {
 }
 
 TEST(Absorber, EvenPotentialTakesTheNormAsAnExponential) {
-  // power 0 in layers that meet: W = strength everywhere commutes with H.
+  // power 0 in adjacent layers: W = strength everywhere commutes with H.
   Absorber absorber = absorber_of(AbsorberKind::polynomial, 8.0);
   absorber.strength = 0.25;
   absorber.power = 0.0;
@@ -87,7 +87,7 @@ TEST(Absorber, EvenPotentialTakesTheNormAsAnExponential) {
   }
 }
 
-// What is left of a packet that has left: reflected at the layer's rise or come back through it.
+// Remaining probability of a packet that has left: reflected at the layer's rise or returned through it.
 double left_of_packet(const Absorber& absorber, double time_step) {
   const Grid grid{-50, 50, 401, Kinetic::fd6};
   auto options = options_of(time_step);
@@ -121,7 +121,7 @@ TEST(Absorber, MaskTakesTheSameWhateverTheStep) {
   Absorber mask = absorber_of(AbsorberKind::mask, 20.0);
   mask.time = 0.5;
   EXPECT_LT(left_of_packet(mask, 0.5), 1e-4);
-  // Halfway through the layer, where a mask that did not know dt would take the more the shorter the steps.
+  // Halfway through the layer, where a mask without regard to dt would absorb more with shorter steps.
   const Grid grid{-50, 50, 401, Kinetic::fd6};
   const Hamiltonian hamiltonian(grid, harmonic(0), {}, {}, mask);
   const auto initial = schrodinger::gaussian_packet(grid, 28.0, 1.5, 3.0);

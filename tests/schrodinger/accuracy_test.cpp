@@ -1,4 +1,4 @@
-// What is known of the error of a run: pulses of any duration, grids, sizes of psi.
+// Estimated errors of a run: pulses of any duration, grids, sizes of psi.
 #include "problems.hpp"
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include "support/errors.hpp"
@@ -27,8 +27,8 @@ Pulse pulse_of(Envelope envelope, double amplitude, double omega, double duratio
   return pulse;
 }
 
-// <x> of an oscillator of frequency 1 that rested at 0: -integral of sin(t - s) E(s), by the midpoint rule, whose
-// error falls as fast as the envelope is smooth.
+// <x> of an oscillator of frequency 1 at rest at 0: -integral of sin(t - s) E(s), by the midpoint rule, whose error
+// decreases as fast as the envelope is smooth.
 double driven_position(const std::vector<Pulse>& pulses, double time) {
   double sum = 0.0;
   for (const Pulse& pulse : pulses) {
@@ -85,7 +85,7 @@ TEST(Accuracy, AutomaticSeesEveryPulse) {
       const Observables seen = after(hamiltonian, options, schrodinger::eigenstate(hamiltonian, 0), steps);
       const double exact = driven_position(shot.pulses, duration);
       EXPECT_GT(std::abs(exact), 1e-3) << shot.name;
-      // fd6 has an error of its own, of dx^6.
+      // fd6 has an additional error of dx^6.
       EXPECT_NEAR(seen.position, exact, kinetic == Kinetic::sinc ? 1e-5 : 3e-5) << shot.name;
       EXPECT_LE(seen.error, 2e-6 * duration) << shot.name;
       if (kinetic == Kinetic::sinc) {
@@ -95,7 +95,7 @@ TEST(Accuracy, AutomaticSeesEveryPulse) {
   }
 }
 
-// What a method that was asked for does not follow, its error says.
+// The error of a chosen method includes fields that it does not resolve.
 TEST(Accuracy, OtherMethodsKnowWhatTheyMiss) {
   const Grid grid{-8, 8, 97, Kinetic::sinc};
   std::vector<PropagatorKind> kinds = {PropagatorKind::expm, PropagatorKind::magnus4, PropagatorKind::crank_nicolson,
@@ -119,7 +119,7 @@ TEST(Accuracy, OtherMethodsKnowWhatTheyMiss) {
   }
 }
 
-// The split operator has another kinetic energy at the ends of the grid, which automatic has to see.
+// The split operator has a different kinetic energy at the ends of the grid, which automatic must detect.
 TEST(Accuracy, AutomaticTakesTheKineticEnergyThatIsGiven) {
   for (const Kinetic kinetic : {Kinetic::sinc, Kinetic::fd4, Kinetic::fd6}) {
     for (const double half : {8.0, 11.0, 14.0}) {
@@ -142,7 +142,7 @@ TEST(Accuracy, AutomaticTakesTheKineticEnergyThatIsGiven) {
   }
 }
 
-// A wave that comes to the end of the grid after the choice was made.
+// A wave that reaches the end of the grid after the choice.
 TEST(Accuracy, AutomaticChangesItsChoice) {
   const Grid grid{-10, 10, 81, Kinetic::sinc};
   const Hamiltonian hamiltonian(grid, harmonic(0.01));
@@ -189,7 +189,7 @@ TEST(Accuracy, PsiOfAnySize) {
   }
 }
 
-// The kinetic energy of a Gaussian is 1/(8 width^2); fd2 has k^2/2 (1 - k^2 dx^2/12) of it.
+// The kinetic energy of a Gaussian is 1/(8 width^2); fd2 gives k^2/2 (1 - k^2 dx^2/12).
 TEST(Accuracy, GridsThatDoNotResolve) {
   const double width = 0.5;
   for (const double dx : {0.05, 0.1, 0.2}) {

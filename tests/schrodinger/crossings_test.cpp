@@ -1,4 +1,4 @@
-// What a step moves between host and device, what it allocates, and which fences it needs.
+// Copies between host and device in a step, its allocations, and its fences.
 #include "problems.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ void listen() {
   });
   tools::set_allocate_data_callback([](Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t size) {
     const std::string name = label;
-    // Without vectors, and without those of exchanges between ranks.
+    // Count no vectors, and no buffers of exchanges between ranks.
     if (size > 4 * n * sizeof(double) && name.starts_with("heddle::") && !name.starts_with("heddle::dist::exchange") &&
         !name.starts_with("heddle::dist::indices") && !name.starts_with("heddle::comm::")) {
       ++seen.allocations[name];
@@ -63,12 +63,12 @@ TEST(Crossings, AStepMovesVectorsAndNoMatrix) {
     (void)simulation.observables();
     stop_listening();
     // psi, the eigenstates (4 real vectors) and the column sums of H (2); the automatic method measures H less its
-    // mean, which takes the diagonal, and up to five powers of it as well.
+    // mean, which copies the diagonal, and up to five of its powers as well.
     const int measured = degree == 0 ? 6 : 0;
     EXPECT_LE(seen.largest_copy, 4 * n * sizeof(double));
     EXPECT_LE(seen.copies, 10 + 2 * measured);
     EXPECT_TRUE(seen.allocations.empty()) << seen.allocations.begin()->first;
-    // One each, where the rank has to wait for the device anyway; those of the products come on top.
+    // One each, where the rank must wait for the device anyway; those of the products are additional.
     EXPECT_EQ(seen.fences["heddle::schrodinger::hamiltonian"], 1);
     EXPECT_EQ(seen.fences["heddle::schrodinger::assemble"], 1);
     EXPECT_EQ(seen.fences["heddle::schrodinger::observe"], comm.rank() == 0 ? 1 : 0);
@@ -87,7 +87,7 @@ TEST(Crossings, NothingIsFilledWhereNothingMoves) {
   simulation.step();
   (void)simulation.observables();
   stop_listening();
-  // psi and the observables, nothing of H, its exponential or its eigenstates.
+  // Copies of psi and the observables only, not of H, its exponential or its eigenstates.
   EXPECT_LE(seen.copies, 4);
   EXPECT_TRUE(seen.allocations.empty()) << seen.allocations.begin()->first;
   EXPECT_EQ(seen.fences["heddle::schrodinger::hamiltonian"], 0);

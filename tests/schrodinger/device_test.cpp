@@ -1,5 +1,4 @@
-// What kernels compute against what the host computes: H psi, the potential, the observables; eigenstates ahead of
-// time.
+// Kernels against the host: H psi, the potential, the observables; and eigenstates ahead of time.
 #include "problems.hpp"
 #include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
 #include "schrodinger/propagators/wave_function.hpp"
@@ -67,7 +66,7 @@ TEST(Device, ObservablesAreThoseOfTheHost) {
       impl::Observer observer(comm.space(), hamiltonian, states);
       observer.use(eigenstates);
       impl::WaveFunction psi(comm, n);
-      // Packets, and the highest of the states with a momentum: nodes.
+      // Packets, and the highest state with a momentum, which has nodes.
       State excited(static_cast<std::size_t>(n));
       for (Index i = 0; i < n; ++i) {
         excited[i] = eigenstates.state(states - 1)[i] * std::polar(1.0, 0.4 * hamiltonian.grid().x(i) + 0.6);
@@ -124,7 +123,7 @@ TEST(EigenstatesAhead, AreThoseOfTheTimeAskedFor) {
   ahead.begin(0.1);
   EXPECT_TRUE(ahead.advance_to(0.1));
   expect(0.1);
-  // Begun for one time, asked for another.
+  // Begun for one time, requested for another.
   ahead.begin(0.2);
   EXPECT_TRUE(ahead.advance_to(0.3));
   expect(0.3);

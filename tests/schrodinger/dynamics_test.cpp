@@ -1,4 +1,4 @@
-// What a simulation promises: order in dt, norm, two propagators that agree.
+// Simulations: order in dt, norm, and agreement of two propagators.
 #include "problems.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ TEST(Dynamics, MidpointIsOfSecondOrder) {
   const auto after = [&](Index steps) {
     return state_after(world(), hamiltonian, options_of(0.8 / static_cast<double>(steps)), initial, steps);
   };
-  // Halving dt again and again: what each halving changes falls as the error does.
+  // Repeated halving of dt: the change of each halving decreases as the error does.
   const auto first = after(8);
   const auto second = after(16);
   const double coarse = distance(hamiltonian.grid(), first, second);

@@ -1,4 +1,4 @@
-// Energies against closed forms and against an independent method, and all paths against each other.
+// Energies against closed forms and an independent method, and all implementations against each other.
 #include "problems.hpp"
 #include "schrodinger/hamiltonian/davidson.hpp"
 #include "schrodinger/propagators/toeplitz.hpp"
@@ -17,7 +17,7 @@ namespace {
 using schrodinger::lowest_eigenstates;
 
 // Numerov's method, an integration from one wall to the other: the number of zeros of the solution at energy E is the
-// number of levels below E. Nothing here is a matrix.
+// number of levels below E. It uses no matrix.
 template <class PotentialFunction>
 int levels_below(double energy, double half_width, int intervals, const PotentialFunction& potential) {
   const double h = 2 * half_width / intervals;
@@ -48,7 +48,7 @@ double numerov_level(int level, double low, double half_width, int intervals, co
   return 0.5 * (low + high);
 }
 
-// Its error is of fourth order in h: Richardson's extrapolation of two steps leaves the sixth.
+// The error is of fourth order in h: Richardson's extrapolation of two steps leaves the sixth.
 template <class PotentialFunction>
 double converged_level(int level, double low, double half_width, int intervals, const PotentialFunction& potential) {
   const double coarse = numerov_level(level, low, half_width, intervals, potential);
@@ -64,7 +64,7 @@ TEST(Energies, SoftCoreHydrogenIsMinusOneHalf) {
     return lowest_eigenstates({{-40, 40, points, kinetic}, soft_core(0.5, 2), together}, 0, 1).energies[0];
   };
   EXPECT_NEAR(energy(Kinetic::sinc, 401), -0.5, 1e-11);
-  // Orders 2, 4 and 6 towards the same limit.
+  // Orders 2, 4 and 6 converge to the same limit.
   for (const auto& [kinetic, order] :
        {std::pair(Kinetic::fd2, 2), std::pair(Kinetic::fd4, 4), std::pair(Kinetic::fd6, 6)}) {
     const double ratio = (energy(kinetic, 201) + 0.5) / (energy(kinetic, 401) + 0.5);
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(Kinetic, EveryKinetic,
                          ::testing::Values(Kinetic::fd2, Kinetic::fd4, Kinetic::fd6, Kinetic::sinc),
                          [](const auto& parameter) { return std::string(to_string(parameter.param)); });
 
-// Wells so far apart that pairs of levels nearly meet: the block holds both.
+// Wells so far apart that pairs of levels nearly coincide: the block contains both.
 TEST(Davidson, AgreesWithLapackForNearlyEqualLevels) {
   for (const auto kinetic : {Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
     Nuclei apart;
@@ -174,7 +174,7 @@ TEST(Davidson, AgreesWithLapackForNearlyEqualLevels) {
     std::vector<double> energies;
     std::vector<double> vectors;
     ASSERT_TRUE(impl::davidson_lowest(hamiltonian, potential, 6, energies, vectors));
-    // So many states are LAPACK's work.
+    // LAPACK computes so many states.
     const auto expected = lowest_eigenstates(hamiltonian, 0, 40).energies;
     EXPECT_LT(expected[1] - expected[0], 1e-9);
     for (int k = 0; k < 6; ++k) EXPECT_NEAR(energies[k], expected[k], 1e-10);
@@ -190,7 +190,7 @@ TEST(Davidson, LeavesSmallGridsToLapack) {
   EXPECT_FALSE(impl::davidson_lowest(sinc, sinc.potential_at(0), 2, energies, vectors));
 }
 
-// A coarse grid, whose first guess is poor, and a fine one, where ||H|| is far above every level wanted.
+// A coarse grid with a poor first guess, and a fine one, where ||H|| is far above every requested level.
 TEST(Davidson, HarmonicLevelsOnAnyGrid) {
   for (const Index n : {130, 700, 6000}) {
     const Hamiltonian hamiltonian({-13, 13, n, Kinetic::sinc}, harmonic(1.5));
@@ -241,7 +241,7 @@ TEST(Toeplitz, IsTheMatrix) {
   }
 }
 
-// A potential hole far below all levels: the shift follows the levels, not the hole.
+// A narrow hole in the potential far below all levels: the shift follows the levels, not the hole.
 TEST(Davidson, DeepNarrowHoleIsSolvedAllTheSame) {
   Nuclei together;
   together.separation = 0.0;

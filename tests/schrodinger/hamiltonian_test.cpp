@@ -1,4 +1,4 @@
-// The grid, the kinetic operators, the potentials and the matrix that is made of them.
+// The grid, the kinetic operators, the potentials and the matrix of the Hamiltonian.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
@@ -61,7 +61,7 @@ TEST(Kinetic, NamesGoBothWays) {
                        [&] { (void)schrodinger::kinetic_from("fd8"); });
 }
 
-// The error of order p falls by 2^p when dx is halved.
+// The error of order p decreases by 2^p when dx is halved.
 TEST(Kinetic, DifferencesHaveTheirOrder) {
   const double k = 1.3;
   for (const auto& [kinetic, order] :
@@ -155,7 +155,7 @@ TEST(Potential, RefusesWhatCannotBe) {
   EXPECT_NO_THROW(validate(grid, table, {}));
 }
 
-// The message of what the Hamiltonian's constructor throws.
+// The message of the error thrown by the Hamiltonian's constructor.
 std::string refusal(const Grid& grid, const Potential& potential, const std::vector<schrodinger::Pulse>& pulses = {}) {
   try {
     const Hamiltonian hamiltonian(grid, potential, {}, pulses);
@@ -180,7 +180,7 @@ TEST(Potential, RefusesEnergiesThatAreNotFinite) {
   EXPECT_EQ(refusal(grid, harmonic(1e100)), "");
 }
 
-// The matrix that is filled on the device, the product on the host, and the definition agree.
+// The matrix filled on the device, the product on the host, and the definition agree.
 TEST(HamiltonianMatrix, AgreesWithItsProduct) {
   const Communicator comm(MPI_COMM_WORLD);
   for (const auto kinetic : {Kinetic::fd2, Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {

@@ -19,7 +19,7 @@ void expect_lapacks(const Hamiltonian& hamiltonian, double time, Index count) {
   const auto expected = schrodinger::lowest_eigenstates(hamiltonian, time, count);
   ASSERT_EQ(found.energies.size(), static_cast<std::size_t>(count));
   EXPECT_LE(report.residual, 1e-8);
-  // A block of all vectors has the states at once.
+  // A block of all vectors contains the states at once.
   EXPECT_EQ(report.time > 0.0, count + 2 < found.points);
   for (Index k = 0; k < count; ++k) {
     EXPECT_NEAR(found.energies[k], expected.energies[k], 1e-10) << k;
@@ -38,7 +38,7 @@ TEST(ImaginaryTime, FindsTheStatesOfLapack) {
 }
 
 TEST(ImaginaryTime, FindsADeepWellAtItsTime) {
-  // Levels tens of hartree apart and far below the waves that it starts with.
+  // Levels tens of hartree apart and far below the initial waves.
   expect_lapacks({{-10, 10, 201, Kinetic::fd2}, soft_core(30, 0.1), moving(Motion::stretch)}, 0.3, 2);
 }
 

@@ -1,4 +1,4 @@
-// Every kernel and allocation of a simulation carries a name of Heddle.
+// Every kernel and allocation of a simulation has a label of Heddle.
 #include "problems.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Labels, BeginWithHeddle) {
   EXPECT_TRUE(heard().contains("heddle::schrodinger::apply_chunks"));
   EXPECT_TRUE(heard().contains("heddle::schrodinger::chebyshev"));
   for (const auto& name : heard()) {
-    // Kokkos puts its own words before a View's name where it fills one, and has memory of its own.
+    // Kokkos prefixes the label of a View that it fills, and has memory of its own.
     const bool of_kokkos = name.starts_with("Kokkos::") && name.find('[') == std::string::npos;
     EXPECT_TRUE(of_kokkos || name.find("heddle::") != std::string::npos) << name;
   }

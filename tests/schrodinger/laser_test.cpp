@@ -21,7 +21,8 @@ Pulse short_pulse(double amplitude, double omega, double duration) {
   return pulse;
 }
 
-// <x> and <p> of a charge -1 in a harmonic potential (omega = 0: free) and the pulse, by Runge and Kutta in many steps.
+// <x> and <p> of a charge -1 in a harmonic potential (omega = 0: free) and the pulse, by Runge and Kutta's method in
+// many steps.
 std::array<double, 2> classical_path(double omega, const Pulse& pulse, std::array<double, 2> start, double time) {
   const int steps = 4000;
   const double h = time / steps;
@@ -43,7 +44,7 @@ std::array<double, 2> classical_path(double omega, const Pulse& pulse, std::arra
   return y;
 }
 
-// Largest distance of <x> from the classical path, in a pulse that lasts 10.
+// Largest distance of <x> from the classical path, in a pulse of duration 10.
 double distance_from_path(double omega, const Pulse& pulse, Index steps) {
   const Grid grid{-25, 25, 101, Kinetic::sinc};
   const Hamiltonian hamiltonian(grid, harmonic(omega), {}, {pulse});
@@ -79,7 +80,7 @@ TEST(Laser, OscillatorFollowsTheClassicalEquation) {
   EXPECT_NEAR(coarse / fine, 4.0, 0.3);
 }
 
-// In one step with the field of its middle, momentum and place change as a constant force says: to round-off.
+// In one step with the field at its middle, momentum and position change as under a constant force, to round-off.
 TEST(Laser, FreeElectronStepIsExact) {
   const Grid grid{-25, 25, 101, Kinetic::sinc};
   const Pulse pulse = short_pulse(0.4, 0.8, 6.0);
@@ -133,7 +134,7 @@ TEST(Laser, WeakIonisationIsThatOfPerturbationTheory) {
   options.states = bound + 1;
   Simulation simulation(world(), hamiltonian, options, schrodinger::eigenstate(hamiltonian, 0));
   for (int k = 0; k < 300; ++k) simulation.step();
-  // dt^2 omega^2/24 of the quadrature's error, and second order in the field.
+  // Tolerance: dt^2 omega^2/24 for the quadrature, and second order in the field.
   EXPECT_NEAR(simulation.observables().ionisation() / expected, 1.0, 5e-3);
   EXPECT_NEAR(simulation.observables().absorbed(), 0.0, 1e-11);
 }

@@ -1,4 +1,4 @@
-// Nodes of wave functions that are known, of what is about to have some, and of what has none.
+// Nodes of wave functions: known ones, nodes that are about to begin, and wave functions without nodes.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
@@ -72,7 +72,7 @@ TEST(Nodes, OfAnEigenstateAreTheRootsOfItsPolynomial) {
 }
 
 TEST(Nodes, ATurningPhaseAndNoiseFarOutAreNone) {
-  // Two lobes a quarter of a turn apart: psi is nowhere 0, though its parts are.
+  // Two lobes a quarter of a turn apart: psi is nowhere 0, although its parts are.
   State turning = level(0);
   const State first = level(1);
   for (std::size_t i = 0; i < turning.size(); ++i) turning[i] += Complex(0, 1) * first[i];
@@ -83,7 +83,7 @@ TEST(Nodes, ATurningPhaseAndNoiseFarOutAreNone) {
   State noisy = level(3);
   for (Complex& value : noisy) value += Complex(noise(generator), noise(generator));
   expect_places(node_positions(grid, noisy), roots_of_level(3), 1e-2);
-  // All noise, of which no lobe may be left out, still has nodes within the grid, in rising order.
+  // Pure noise, none of whose lobes is negligible, still has nodes within the grid, in rising order.
   for (Complex& value : noisy) value = Complex(noise(generator), noise(generator));
   const Places wild = node_positions(grid, noisy);
   EXPECT_TRUE(std::is_sorted(wild.begin(), wild.end()));
@@ -92,7 +92,8 @@ TEST(Nodes, ATurningPhaseAndNoiseFarOutAreNone) {
   EXPECT_LT(wild.back(), grid.xmax);
 }
 
-// Opposite momenta: a standing wave has nodes a half wave length apart where it matters, and its tails have none.
+// Opposite momenta: a standing wave has nodes half a wave length apart where its density is significant, and none in
+// its tails.
 TEST(Nodes, OfAStandingWave) {
   State standing = level(0);
   for (Index i = 0; i < grid.points; ++i) standing[i] *= std::cos(4 * grid.x(i)) * std::polar(1.0, 0.3);
@@ -115,7 +116,7 @@ TEST(Nodes, OfExactZeros) {
   EXPECT_EQ(node_positions(seven, State{0, 3, 0, -3, 0, 3, 0}), (Places{-1, 1}));
   EXPECT_EQ(node_positions(seven, State(7, 0.0)), Places());
   EXPECT_EQ(node_positions(seven, State(7, 1.0)), Places());
-  // Symmetric zeros and noise of round-off between two lobes.
+  // Symmetric zeros and round-off between two lobes.
   EXPECT_EQ(node_positions(seven, State{0, 1, 1e-17, 0, -1e-17, -1, 0}), Places{0});
   expect_refusal(ErrorKind::argument, "node_positions: 6 values of psi for 7 points",
                  [&] { (void)node_positions(seven, State(6, 1.0)); });
@@ -128,7 +129,7 @@ State mixed(double share, double phase) {
   return state;
 }
 
-// The lobe beyond the node is 0.0069 to 0.0149 of the other, about what begins to matter.
+// The lobe beyond the node is 0.0069 to 0.0149 times the other, near the threshold.
 TEST(Nodes, GoOnMoreEasilyThanTheyBegin) {
   int alone = 0;
   int followed = 0;
@@ -145,19 +146,19 @@ TEST(Nodes, GoOnMoreEasilyThanTheyBegin) {
   }
   EXPECT_GT(alone, 10) << "the case is to be one that flickers";
   EXPECT_EQ(followed, 1);
-  // What no longer matters ends, and a node elsewhere does not keep it.
+  // A node below the threshold ends, and a node elsewhere does not preserve it.
   EXPECT_EQ(node_positions(grid, mixed(0.4, 0.0), before), Places());
   EXPECT_EQ(node_positions(grid, mixed(0.6, 0.0), Places{3.0}), Places());
   EXPECT_EQ(node_positions(grid, mixed(0.6, 0.0), before).size(), 1U);
 }
 
-// The nodes that a simulation sees after each step, beside those of its psi by themselves.
+// The nodes that a simulation finds after each step, against those of its psi alone.
 TEST(Nodes, AreFollowedBySimulationsAndByThoseThatContinueThem) {
   const Communicator comm(MPI_COMM_WORLD);
   const Hamiltonian hamiltonian(grid, harmonic(1));
   SimulationOptions options = options_of(0.02, PropagatorKind::chebyshev);
   options.states = 0;
-  // The outer lobe swings from beyond the node to this side and back.
+  // The outer lobe moves from beyond the node to this side and back.
   Simulation whole(comm, hamiltonian, options, mixed(0.62, 0.0));
   std::vector<Places> seen;
   Places before;

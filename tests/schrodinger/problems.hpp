@@ -1,4 +1,4 @@
-// Problems that several tests share, and how far two states are from each other.
+// Problems of several tests, and the distance of two states.
 #pragma once
 
 #include "support/matrices.hpp"
@@ -43,7 +43,7 @@ inline Nuclei moving(Motion motion) {
   return nuclei;
 }
 
-/// A light molecular ion whose bond vibrates; small enough for many runs.
+/// A light molecular ion with a vibrating bond, small enough for many runs.
 inline Hamiltonian vibrating_ion() {
   return {Grid{-8.0, 8.0, 81, Kinetic::fd4}, soft_core(1.0, 1.0), moving(Motion::stretch)};
 }

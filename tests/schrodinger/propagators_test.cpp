@@ -1,4 +1,4 @@
-// What the propagators promise: their order in dt, norm, absorption, and that they agree.
+// Propagators: their order in dt, norm, absorption, and agreement.
 #include "problems.hpp"
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include "schrodinger/propagators/propagator.hpp"
@@ -24,7 +24,7 @@ struct Method {
   [[nodiscard]] std::string name() const { return message_of(to_string(kind), " of order ", order); }
 };
 
-// Those of this build.
+// The methods of this build.
 const std::vector<Method> methods = [] {
   std::vector<Method> all = {{PropagatorKind::expm, 2},
                              {PropagatorKind::magnus4, 4},
@@ -62,7 +62,7 @@ double norm_of(const Grid& grid, const State& state) {
   return distance(grid, state, State(state.size()));
 }
 
-// |error(dt)/error(dt/2)/2^order - 1|, and that the errors are no round-off.
+// Expect |error(dt)/error(dt/2)/2^order - 1| to be small, and the errors to be above round-off.
 void expect_order(const Method& method, double coarse, double fine) {
   EXPECT_GT(fine, 1e-11) << method.name();
   EXPECT_NEAR(coarse / fine / std::pow(2.0, method.order), 1.0, 0.1) << method.name() << ": " << coarse << ", " << fine;
@@ -101,7 +101,7 @@ TEST(Propagators, CoherentStateInClosedForm) {
   }
 }
 
-// A pulse on the oscillator moves its ground state along the classical path; the phase is of no matter here.
+// A pulse on the oscillator moves its ground state along the classical path; the phase is ignored here.
 TEST(Propagators, DrivenOscillatorInClosedForm) {
   const double omega = 1.0;
   const double duration = 4.0;
@@ -198,7 +198,7 @@ TEST(Propagators, AllAgreeAsTheStepShrinks) {
   const State converged = after(world(), hamiltonian, options_for({PropagatorKind::chebyshev, 4}), initial, 1.0, 200);
   for (const Method& method : methods) {
     const Index steps = method.order == 2 ? 1600 : 200;
-    if (method.kind == PropagatorKind::expm) continue;  // chebyshev's twin, see above
+    if (method.kind == PropagatorKind::expm) continue;  // same as chebyshev, see above
     EXPECT_LT(distance(grid, after(world(), hamiltonian, options_for(method), initial, 1.0, steps), converged),
               method.order == 2 ? 2e-5 : 2e-8)
         << method.name();
@@ -276,7 +276,7 @@ TEST(Propagators, SameBitsOnAnyNumberOfRanks) {
   }
 }
 
-// What automatic takes for a tolerance, and the state after `steps` with it.
+// The choice of automatic for a tolerance, and the state after `steps` with it.
 std::pair<schrodinger::PropagatorChoice, State> automatic(const Communicator& comm, const Hamiltonian& hamiltonian,
                                                           double tolerance, const State& initial, double step,
                                                           Index steps) {
@@ -308,7 +308,7 @@ TEST(Propagators, AutomaticReachesTheTolerance) {
     const auto [choice, state] = automatic(world(), hamiltonian, tolerance, initial, step, steps);
     const double rate = distance(hamiltonian.grid(), state, converged) / (step * steps);
     EXPECT_LT(rate, 2 * tolerance) << to_string(choice);
-    // Not more than what was asked for: a step twice as long would not do.
+    // Not more than necessary: a step twice as long would not suffice.
     if (choice.substeps > 1) {
       EXPECT_GT(rate, 1e-3 * tolerance) << to_string(choice);
     }
@@ -334,7 +334,7 @@ TEST(Propagators, AutomaticTakesOneExponentialOfWhatRests) {
   EXPECT_LT(distance(hamiltonian.grid(), state, after(world(), hamiltonian, {}, initial, 0.1, 1)), 1e-11);
 }
 
-// A pulse that begins later is seen all the same.
+// A pulse that begins later is taken into account.
 TEST(Propagators, AutomaticLooksAhead) {
   Pulse pulse;
   pulse.amplitude = 0.5;

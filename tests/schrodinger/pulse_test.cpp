@@ -1,4 +1,4 @@
-// Pulses: units, envelopes and their integrals; what they do to V.
+// Pulses: units, envelopes and their integrals, and their contribution to V.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>

@@ -1,4 +1,4 @@
-// What a simulation promises on any number of ranks: the same bits, also across a restart, and the same refusals.
+// Simulations on any number of ranks: the same bits, also across a restart, and the same refusals.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
@@ -67,7 +67,7 @@ TEST(Ranks, ContinuesBitForBit) {
 
 TEST(Ranks, SaysThatPsiIsNoLongerFinite) {
   const Hamiltonian hamiltonian({-1, 1, 9, Kinetic::fd2}, harmonic(1));
-  // A series of one term: each step multiplies psi by some 1e102.
+  // A series of one term: each step multiplies psi by about 1e102.
   Simulation simulation(world(), hamiltonian, options_of(1e100, PropagatorKind::expm, 1), State(9, 1.0));
   std::string message;
   for (int k = 0; k < 10 && message.empty(); ++k) {

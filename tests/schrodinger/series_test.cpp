@@ -145,7 +145,7 @@ TEST(Fourier, OfOneWave) {
   }
 }
 
-// Without a potential a step of the split operator is exp(-i T dt): by sines for fd2, whatever psi does at the walls.
+// Without a potential a step of the split operator is exp(-i T dt): by sines for fd2, for any psi at the walls.
 TEST(SplitOperator, KineticStepIsTheExponentialOfTheMatrix) {
   if (!impl::has_fourier()) GTEST_SKIP() << "no Fourier transforms in this build";
   for (const Index points : {3, 40, 101}) {

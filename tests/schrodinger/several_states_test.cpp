@@ -1,5 +1,5 @@
-// Several wave functions in one simulation: each as it would be alone, and a run continued bit for bit with a pulse, an
-// absorber and several states.
+// Several wave functions in one simulation: each has the same bits as alone, and a run with a pulse, an absorber and
+// several states is continued bit for bit.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
@@ -66,7 +66,7 @@ TEST(SeveralStates, EachIsWhatItWouldBeAlone) {
   }
 }
 
-// `automatic` looks at all states: the hardest one decides, whichever comes first.
+// `automatic` tests all states: the hardest one decides, in any order.
 TEST(SeveralStates, TheHardestOneChooses) {
   const Hamiltonian hamiltonian({-12, 12, 121, Kinetic::fd4}, soft_core(1, 1), moving(Motion::stretch));
   const State bound = schrodinger::eigenstate(hamiltonian, 0);
@@ -78,7 +78,7 @@ TEST(SeveralStates, TheHardestOneChooses) {
     return std::tuple(chosen.kind, chosen.order, chosen.substeps);
   };
   EXPECT_NE(chosen_for({bound}), chosen_for({passing}));
-  // The nuclei shake the bound state, which takes more substeps than the one that passes by.
+  // The nuclei shake the bound state, which takes more substeps than the passing one.
   EXPECT_EQ(chosen_for({bound, passing}), chosen_for({bound}));
   EXPECT_EQ(chosen_for({passing, bound}), chosen_for({bound}));
 }
@@ -90,7 +90,7 @@ TEST(SeveralStates, StayOrthogonalWhereNothingIsAbsorbed) {
     EXPECT_LT(simulation.largest_overlap(), 1e-12);
     simulation.step();
   }
-  // Two equal ones: their overlap is 1.
+  // Two equal states: their overlap is 1.
   const auto one = schrodinger::eigenstate(hamiltonian, 0);
   EXPECT_NEAR(Simulation(world(), hamiltonian, options_of(0.05), std::vector{one, one}).largest_overlap(), 1.0, 1e-13);
 }

@@ -1,4 +1,4 @@
-// Spectra of autocorrelations and dipole moments against lines whose place, area and width are known.
+// Spectra of autocorrelations and dipole moments against lines of known place, area and width.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>

@@ -1,4 +1,4 @@
-// Which steps a Taylor series bears, beside what it does to vectors.
+// Bounds of the growth of Taylor series, against their effect on vectors.
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/schrodinger/eigenstates.hpp>
@@ -34,7 +34,7 @@ TEST(TaylorGrowth, OfLowDegreesIsTheClosedForm) {
     EXPECT_NEAR(taylor_growth(1, x), std::hypot(1.0, x) - 1, 1e-14 * (1 + x));
     EXPECT_NEAR(taylor_growth(2, x), std::hypot(1 - x * x / 2, x) - 1, 1e-14 * (1 + x * x));
   }
-  // |T_4(-i x)|^2 = 1 - x^6/72 + x^8/576, and |T_3|^2 = 1 - x^4/12 + x^6/36: above 1 beyond sqrt(8) and sqrt(3) alone.
+  // |T_4(-i x)|^2 = 1 - x^6/72 + x^8/576, and |T_3|^2 = 1 - x^4/12 + x^6/36: above 1 only beyond sqrt(8) and sqrt(3).
   for (const auto& [degree, limit] : {std::pair(3, std::sqrt(3.0)), std::pair(4, std::sqrt(8.0))}) {
     EXPECT_LE(taylor_growth(degree, limit * (1 - 1e-9)), 1e-14) << degree;
     EXPECT_GT(taylor_growth(degree, limit * (1 + 1e-9)), 1e-10) << degree;
@@ -76,7 +76,7 @@ TEST(TaylorGrowth, RefusesWhatIsNoSeries) {
                  [] { (void)taylor_growth(3, 1.0, std::numeric_limits<double>::infinity()); });
 }
 
-// All levels of H at a time are within the bounds, and the outermost near them.
+// All levels of H at a time are within the bounds, and the outermost ones near them.
 TEST(EnergyBounds, HoldAllLevelsAtAllTimes) {
   Pulse pulse;
   pulse.amplitude = 2.0;
@@ -113,7 +113,7 @@ TEST(EnergyBounds, HoldAllLevelsAtAllTimes) {
 }
 
 TEST(StabilityOfStep, NamesTheLimitOfTheGrid) {
-  // V = 0: degree 4 bears 2 dt/dx^2 up to sqrt(8).
+  // V = 0: degree 4 is safe for 2 dt/dx^2 up to sqrt(8).
   const Hamiltonian free(Grid{-10.0, 10.0, 201, Kinetic::fd2}, soft_core(0.0, 1.0));
   const double limit = std::sqrt(8.0) * 0.01 / 2;
   const auto stability = stability_of_step(free, series(4), 0.01, 100);
@@ -127,7 +127,7 @@ TEST(StabilityOfStep, NamesTheLimitOfTheGrid) {
   EXPECT_TRUE(stability_of_step(free, series(4), named, 100).safe);
   EXPECT_TRUE(stability_of_step(free, series(4), named * (1 - 1e-6), 100).safe);
   EXPECT_FALSE(stability_of_step(free, series(4), named * (1 + 1e-6), 100).safe);
-  // Halves of a step bear twice as much, and a quarter of dx^2 a quarter.
+  // With halves of a step the safe step is twice as long, and with a quarter of dx^2 a quarter as long.
   auto halves = series(4);
   halves.substeps = 2;
   EXPECT_NEAR(stability_of_step(free, halves, 0.01, 100).largest_step, 2 * limit, 2e-3 * limit);
@@ -148,7 +148,7 @@ TEST(StabilityOfStep, KnowsWhatNeverGrows) {
   const auto hopeless = stability_of_step(ion, series(10), 10.0, 20);
   EXPECT_FALSE(hopeless.safe);
   EXPECT_EQ(hopeless.least_degree, 0);
-  // Two exponentials of half a step each, of averages of H that reach a little beyond it.
+  // Two exponentials of half a step each, of averages of H that extend slightly beyond its range.
   const auto magnus = stability_of_step(ion, series(10, PropagatorKind::magnus4), 0.05, 20);
   EXPECT_EQ(magnus.exponentials, 2);
   EXPECT_GT(magnus.exponent, 0.5 * stability_of_step(ion, series(10), 0.05, 20).exponent);
@@ -160,7 +160,7 @@ TEST(StabilityOfStep, KnowsWhatNeverGrows) {
                  [&] { (void)stability_of_step(ion, series(10), 0.1, 1, 0.0); });
 }
 
-// The highest state of the grid, which grows fastest: what a run makes of it is what was said.
+// The highest state of the grid, which grows fastest: its growth in a run is the predicted one.
 TEST(StabilityOfStep, IsWhatRunsDo) {
   const Hamiltonian box(Grid{-3.0, 3.0, 61, Kinetic::fd2}, soft_core(0.5, 1.0));
   const auto levels = schrodinger::lowest_eigenstates(box, 0.0, box.grid().points);

@@ -15,41 +15,41 @@ namespace heddle {
 enum class ExpmActionMethod {
   /// `krylov` or `chebyshev` for A of known structure, whichever takes fewer products; otherwise `taylor`, or `krylov`
   /// where n is at most the dimension and a series would take more than 1000 n products. A series of more than 1e7
-  /// products is refused: it would not end in useful time.
+  /// products is refused: the time would be impractical.
   automatic,
-  /// The truncated Taylor series, in as many steps as the norms of powers of A ask for; the whole series in one step
-  /// where it ends, because A is nilpotent.
+  /// The truncated Taylor series, in as many steps as the norms of powers of A require; the whole series in one step if
+  /// it ends because A is nilpotent.
   taylor,
-  /// One Chebyshev series over the spectrum, for a Hermitian or skew-Hermitian A; two, one after the other, where the
-  /// time is neither real nor imaginary.
+  /// One Chebyshev series over the spectrum, for a Hermitian or skew-Hermitian A; two, one after the other, if the time
+  /// is neither real nor imaginary.
   chebyshev,
   /// The Lanczos method (Arnoldi's where A has no structure) with restarts, in steps as long as the subspace allows.
   /// `chebyshev` or `taylor` takes over if it needs ten times fewer products, or if Arnoldi's vectors lose two thirds
-  /// of the digits that are asked for (A far from normal); ExpmActionReport::method names the method that was used.
+  /// of the requested digits (A far from normal); ExpmActionReport::method names the method that was used.
   krylov,
 };
 /// The name of a method: "automatic", "taylor", "chebyshev" or "krylov".
 [[nodiscard]] std::string_view to_string(ExpmActionMethod method);
-/// The method of a name. Throws Error(argument) for any other text.
+/// The method with this name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmActionMethod expm_action_method_from(std::string_view text);
 
 /// The structure of A that the caller vouches for; it is not checked.
 enum class ExpmActionStructure { general, hermitian, skew_hermitian };
 
-/// A matrix A that is given by its products with thin blocks of vectors, for matrices with a form of their own: banded,
+/// A matrix A that is given by its products with thin blocks of vectors, for matrices with a special form: banded,
 /// sparse, structured.
 ///
 /// apply(space, X, Y) computes Y = A X on `space`, without blocking where it can. X and Y are n x m with any m >= 1,
-/// column-major with any leading dimension, and don't overlap. X is whole on every rank. All of Y must be there on
-/// every rank afterwards, with the same bits: either every rank computes all of it, or each computes its rows and
-/// gathers those of the others.
+/// column-major with any leading dimension, and don't overlap. X is whole on every rank. Afterwards every rank must
+/// hold all of Y, with the same bits: either every rank computes all of it, or each computes its rows and gathers those
+/// of the others.
 template <Scalar T> struct ExpmActionOperator {
   using Apply = std::function<void(const ExecutionSpace& space, const MatrixView<const T>& X, const MatrixView<T>& Y)>;
-  /// Rows and columns of A.
+  /// Number of rows and of columns of A.
   Index n = 0;
   /// Computes Y = A X.
   Apply apply{};
-  /// Computes Y = A^H X. It is called by method `taylor` alone (also where `krylov` gives way to it), and only where
+  /// Computes Y = A^H X. It is called by method `taylor` alone (also where it takes over from `krylov`), and only where
   /// the structure of A is `general`; otherwise it may be empty.
   Apply apply_adjoint{};
 };
@@ -57,8 +57,8 @@ template <Scalar T> struct ExpmActionOperator {
 /// How exp(time A) B is computed, and how accurately.
 struct ExpmActionOptions {
   ExpmActionMethod method = ExpmActionMethod::automatic;         ///< How exp(time A) B is computed.
-  ExpmActionStructure structure = ExpmActionStructure::general;  ///< What is known of A.
-  /// Bound for the error of the truncation, as ExpmActionReport::error measures it. 0, and anything below the unit
+  ExpmActionStructure structure = ExpmActionStructure::general;  ///< The structure of A.
+  /// Bound of the error of the truncation, as ExpmActionReport::error measures it. 0, and anything below the unit
   /// round-off of T, stands for the unit round-off of T.
   double tolerance = 0.0;
   /// The largest dimension of a Krylov subspace, 2 to 100. Method `krylov` takes as many n x m blocks of memory.
@@ -67,8 +67,8 @@ struct ExpmActionOptions {
   struct Interval {
     double least = 0.0, largest = 0.0;
   };
-  /// The interval of the spectrum for method `chebyshev`; empty: it is found by Lanczos steps from a random vector. One
-  /// that reaches far beyond the spectrum where exp(time x) is large is narrowed so, as its terms would cancel.
+  /// The interval of the spectrum for method `chebyshev`; if empty, Lanczos steps from a random vector find it. An
+  /// interval that reaches far beyond the spectrum where exp(time x) is large is narrowed, as its terms would cancel.
   std::optional<Interval> spectrum{};
 };
 
@@ -88,12 +88,12 @@ struct ExpmActionReport {
   /// The error of the result, truncation and rounding together: the largest ||r - exp(time A) b||_2 / ||r||_2 of a
   /// column r of R, apart from elements that underflow. `error_is_bound` tells which of the two it is:
   ///
-  /// - an upper bound, for Hermitian and skew-Hermitian A by `krylov` and `chebyshev`: what each step leaves out, plus
-  ///   what it rounds, for products with errors of at most (4 + sqrt(n)) u ||A||_2 ||x||_2 and eigenvalues within the
-  ///   interval that was given or found, over what is left of the bound exp(time lambda) of a column's size;
+  /// - an upper bound, for Hermitian and skew-Hermitian A by `krylov` and `chebyshev`: the truncation and the rounding
+  ///   of each step, for products with errors of at most (4 + sqrt(n)) u ||A||_2 ||x||_2 and eigenvalues within the
+  ///   interval that was given or found, divided by the ratio of a column's size to its bound exp(time lambda);
   /// - an estimate, by `taylor` and Arnoldi's method: a sum of the columns is computed beside them, with random errors
-  ///   as large as the rounding of each step and estimates of the terms that the step leaves out. Four times what these
-  ///   grow to is reported.
+  ///   as large as the rounding of each step and estimates of the terms that the step leaves out. Four times their
+  ///   final size is reported.
   double error = 0.0;
   /// Whether `error` is an upper bound; otherwise it is an estimate.
   bool error_is_bound = false;
@@ -109,10 +109,10 @@ struct ExpmActionReport {
 /// real H is execute({0.0, -t}, H, psi, psi). `time` must be real where T is real.
 ///
 /// Throws Error(argument), on every rank alike, for shapes and options that don't fit, and Error(computation) for NaN
-/// or infinity in A or B, a result that overflows, a given `spectrum` that is too narrow to be true, a time A so large
+/// or infinity in A or B, a result that overflows, a given `spectrum` that is found to be too narrow, a time A so large
 /// that rounding leaves no digit of exp(time A) (Hermitian and skew-Hermitian A: u ||time A|| near 1 / sqrt(n)), and a
-/// `krylov` method without structure that can give way to nothing, as the operator has no adjoint. Blocks. Bits:
-/// rank-invariant (with an operator as far as its own bits are).
+/// `krylov` method without structure that fails and cannot switch to `taylor`, as the operator has no adjoint. Blocks.
+/// Bits: rank-invariant (with an operator as far as its own bits are).
 ///
 /// Cost: a product of A and a block takes 2 n^2 m flops for real A and 8 n^2 m for complex A over all ranks, one pass
 /// over A for every four columns, and then an exchange of the block between ranks. Work on the vectors is done by every
@@ -122,15 +122,15 @@ struct ExpmActionReport {
 /// method needs norms or a spectrum: about 4 to 40 products with one or two columns, 30 for a spectrum, and for a real
 /// time as many as the series at most. Memory: 4 blocks, and `dimension` more for `krylov`; `taylor` and Arnoldi's
 /// method take a column more in each. Times below 2^-32 and above 2^32 are scaled by a power of two, and A the other
-/// way, so that nothing on the way overflows.
+/// way, so that no intermediate result overflows.
 ///
-/// Rounding: about u ||time A|| relative to exp(time A), times what the largest term of a step exceeds the sum by: up
-/// to e^5 for `taylor`, hardly anything for the others.
+/// Rounding: about u ||time A|| relative to exp(time A), times the ratio of the largest term of a step to the sum: up
+/// to e^5 for `taylor`, near 1 for the others.
 ///
-/// Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2, but for its table of theta, which here comes from the bound of
-/// the backward error for any tolerance, and for tests of convergence, which are made here for each column and bound
-/// all terms that follow. H. Tal-Ezer, R. Kosloff (1984). Y. Saad (1992). The bound of a Lanczos step follows from
-/// e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of the off-diagonal elements of T.
+/// Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2, except for the table of theta, which is computed here from the
+/// bound of the backward error for any tolerance, and for the tests of convergence, which are made here for each column
+/// and bound all terms that follow. H. Tal-Ezer, R. Kosloff (1984). Y. Saad (1992). The bound of a Lanczos step follows
+/// from e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of the off-diagonal elements of T.
 template <Scalar T> class ExpmActionPlan {
  public:
   /// Makes a plan for the matrices and blocks that are given to execute().
@@ -153,7 +153,7 @@ template <Scalar T> class ExpmActionPlan {
   std::unique_ptr<State> state_;
 };
 
-/// Computes R = exp(time A) B once, by a plan of its own, with B and R in any placement. Collective.
+/// Computes R = exp(time A) B once, with a temporary plan, with B and R in any placement. Collective.
 template <Scalar T, Scalar Element>
   requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   expm_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,

@@ -13,7 +13,7 @@ namespace heddle {
 /// The largest number of rows that expm_batched() takes.
 inline constexpr Index largest_expm_batched = 64;
 
-/// What became of one matrix of a batch.
+/// The outcome for one matrix of a batch.
 enum class ExpmBatchedInfo : int {
   /// The exponential was computed.
   done = 0,
@@ -28,13 +28,13 @@ struct ExpmBatchedOptions {
   double tolerance = 0.0;
 };
 
-/// What became of the matrices of a batch: one number, an ExpmBatchedInfo, for each of them; an empty view where the
-/// caller does not want to know.
+/// The outcomes for the matrices of a batch: one ExpmBatchedInfo, as a number, for each matrix. An empty view if the
+/// caller does not need them.
 using ExpmBatchedInfos = Kokkos::View<int*, Kokkos::LayoutStride, MemorySpace>;
 
 namespace compiled {
 
-/// A matrix and where its exponential goes, n x n, any strides.
+/// A matrix and the destination of its exponential, n x n, any strides.
 template <Scalar T> struct ExpmBatchedItem {
   const T* from;
   T* to;
@@ -42,7 +42,7 @@ template <Scalar T> struct ExpmBatchedItem {
   int n;
 };
 
-/// Matrix b of `count` is `first` with both pointers moved on by b times their steps.
+/// Compute exponentials of `count` matrices; matrix b is `first` with both pointers moved by b times their steps.
 template <Scalar T>
 void expm_batched(const ExecutionSpace& space, const ExpmBatchedItem<T>& first, Index from_step, Index to_step,
                   Index count, const ExpmBatchedInfos& info, const ExpmBatchedOptions& options);
@@ -56,22 +56,22 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T
 /// 64.
 ///
 /// Any strides are allowed; E may be A itself, but must not overlap it otherwise. Each matrix has its own degree and
-/// number of squarings, and its own troubles: where info(b) is not `done`, E_b holds NaN and no other matrix is
-/// touched. Throws Error(argument) for shapes that don't fit and n > 64. Does not block.
+/// number of squarings, and fails by itself: where info(b) is not `done`, E_b holds NaN and the other matrices are
+/// unaffected. Throws Error(argument) for shapes that don't fit and n > 64. Does not block.
 ///
-/// Method: the mean of the diagonal is taken off A and given back to its exponential. Taylor polynomials of degree 1,
-/// 2, 4, 8, 15 and 21 are evaluated by 0, 1, 2, 3, 4 and 5 products, for A / 2^s, followed by s squarings, after each
-/// of which the diagonals of triangular matrices are set to their exact values. s comes from the norms of A, A^2 and
-/// A^3, so that matrices far from normal are not scaled by more than they need, and from those of A^6 and A^9 where
-/// squarings are left. Diagonal matrices get the exponentials of their elements. A matrix with ||A||_1 = 1 takes 5
+/// Method: the mean of the diagonal is subtracted from A and restored in its exponential. Taylor polynomials of degree
+/// 1, 2, 4, 8, 15 and 21 are evaluated by 0, 1, 2, 3, 4 and 5 products, for A / 2^s, followed by s squarings, after
+/// each of which the diagonals of triangular matrices are set to their exact values. s comes from the norms of A, A^2
+/// and A^3, so that matrices far from normal are not scaled by more than they need, and from those of A^6 and A^9 where
+/// squarings remain. Diagonal matrices get the exponentials of their elements. A matrix with ||A||_1 = 1 takes 5
 /// products in double precision, 4 in float. A matrix that would be squared three times or more is balanced by powers
-/// of two where that brings ||A||_1 to its square root or below. Where balancing does not help, ||A||_1 beyond 2^256
-/// (float: 2^32) is halved down to that before the norms of its powers tell how much of that is needed, and the rest is
-/// undone. Where a power of A up to A^6 is zero, E is the series up to it. Zeros stay zeros as expm() has it.
+/// of two where that brings ||A||_1 to its square root or below. If balancing does not help, an A with ||A||_1 beyond
+/// 2^256 (float: 2^32) is halved down to that; the norms of its powers then show how many halvings are needed, and the
+/// others are undone. If a power of A up to A^6 is zero, E is the series up to it. Zeros stay zeros as in expm().
 ///
 /// Errors: those of expm(); each squaring of a matrix that was halved first may double the error of small eigenvalues.
-/// Bits: reproducible for any number of threads, and a matrix's do not depend on its neighbours. Cost: 2 n^3 flops a
-/// product (8 n^3 for complex T); one team of threads works on each matrix, in 7 matrices of scratch memory. Sources:
+/// Bits: reproducible for any number of threads, and independent of the other matrices of the batch. Cost: 2 n^3 flops
+/// a product (8 n^3 for complex T); one team of threads works on each matrix, in 7 matrices of scratch memory. Sources:
 /// P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); for scaling A. Al-Mohy, N. Higham
 /// (2009).
 template <class ViewA, class ViewE>

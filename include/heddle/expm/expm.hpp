@@ -26,19 +26,19 @@ enum class ExpmMethod {
 };
 /// The name of a method: "automatic", "taylor", "paterson-stockmeyer", "few-products", "pade" or "chebyshev".
 [[nodiscard]] std::string_view to_string(ExpmMethod method);
-/// The method of a name. Throws Error(argument) for any other text.
+/// The method with this name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmMethod expm_method_from(std::string_view text);
 
-/// What is known of A. A structure that the caller gives is not checked, and A must have it exactly, to the last bit.
+/// The structure of A. A structure that the caller gives is not checked, and A must have it exactly, to the last bit.
 enum class ExpmStructure {
   automatic,       ///< The library finds the structure by one pass over A.
-  general,         ///< Nothing is known of A, and no structure is looked for.
+  general,         ///< No structure is known, and none is looked for.
   hermitian,       ///< A^H = A; symmetric where A is real.
   skew_hermitian,  ///< A^H = -A, as -i H is with Hermitian H.
 };
 /// The name of a structure: "automatic", "general", "hermitian" or "skew-hermitian".
 [[nodiscard]] std::string_view to_string(ExpmStructure structure);
-/// The structure of a name. Throws Error(argument) for any other text.
+/// The structure with this name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmStructure expm_structure_from(std::string_view text);
 
 /// How an exponential is computed, and what else is computed with it.
@@ -46,17 +46,17 @@ struct ExpmOptions {
   ExpmMethod method = ExpmMethod::automatic;  ///< How exp(A) is computed.
   /// Degree of the series of method `taylor`; the other methods ignore it.
   int degree = 10;
-  /// Bound for the relative backward error in the 1-norm, in exact arithmetic, of all methods but `taylor`. 0 stands
-  /// for the unit round-off of T. Method `chebyshev` also stops where its error is below the unit round-off times
+  /// Bound of the relative backward error in the 1-norm, in exact arithmetic, of all methods but `taylor`. 0 stands for
+  /// the unit round-off of T. Method `chebyshev` also stops where its error is below the unit round-off times
   /// ||exp(A)||.
   double tolerance = 0.0;
-  ExpmStructure structure = ExpmStructure::automatic;  ///< What is known of A.
+  ExpmStructure structure = ExpmStructure::automatic;  ///< The structure of A.
   /// Whether A is balanced first: exp(A) = D exp(D^-1 A D) D^-1, where D is a diagonal of powers of two. This helps for
-  /// badly scaled A, and may hurt where the scaling is meant. Hermitian and skew-Hermitian A are balanced already. With
+  /// badly scaled A, and may hurt if the scaling is intended. Hermitian and skew-Hermitian A are balanced already. With
   /// false, A is balanced all the same where ||A||_1 is beyond 2^128 (float: 2^16) and balancing brings it down to its
-  /// square root or less, which saves squarings and their errors. There balancing also brings down what leads to no
-  /// cycle, such as the element of [0 1e300; 0 0]. A is never balanced to a norm below 1, where what the polynomial
-  /// neglects might be large once D is taken off again.
+  /// square root or less, which saves squarings and their errors. In that case balancing also reduces elements that
+  /// belong to no cycle, such as the element of [0 1e300; 0 0]. A is never balanced to a norm below 1, since the terms
+  /// that the polynomial neglects might be large once D is undone.
   bool balance = false;
   /// Whether the report also has ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1, at the cost of a second exponential.
   bool residual = false;
@@ -69,21 +69,21 @@ struct ExpmOptions {
   /// Number of real products that make one complex product: 3 (the default) or 4. Three cost a quarter less, but the
   /// error of the imaginary part is then bounded by the size of the whole product and not of the imaginary part itself.
   int complex_products = 3;
-  /// Options of the matrix products. gemm.tile also cuts the products that are known to be Hermitian, whose tiles off
-  /// the diagonal are computed by half; for these gemm.tile = 0 stands for a quarter of the matrix. gemm.emulation.look
-  /// says whether the factors of emulated products may be probed. Those of Hermitian, skew-Hermitian and evenly scaled
-  /// matrices never are, since their errors count by norms; see ExpmPlan. gemm.layers is 1, automatic or not, and more
-  /// are refused.
+  /// Options of the matrix products. gemm.tile also tiles the products that are known to be Hermitian, of whose tiles
+  /// off the diagonal only half are computed; for these gemm.tile = 0 stands for a quarter of the matrix.
+  /// gemm.emulation.look says whether the factors of emulated products may be probed. Factors that are Hermitian,
+  /// skew-Hermitian or evenly scaled are never probed, since their errors are relative to norms; see ExpmPlan.
+  /// gemm.layers is always 1, and larger values are refused.
   GemmOptions gemm{};
   /// Called on every rank after each product, with the number of products done and the total expected so far. The total
-  /// falls where powers of A turn out smaller than ||A||_1 says; the last call may then come before done reaches total.
+  /// decreases if powers of A turn out smaller than ||A||_1 suggests; the last call may then have done < total.
   std::function<void(int done, int total)> progress{};
 };
 
 /// The term A^k / k! of a Taylor series, as it was computed.
 struct ExpmTerm {
   double norm1 = 0.0;  ///< ||A^k / k!||_1, in the sense of ExpmReport::norm1.
-  /// The trace of the term. Sums of traces show how elements of the partial sums swing before they settle.
+  /// The trace of the term. Sums of traces show how the partial sums oscillate before they converge.
   double trace_real = 0.0, trace_imaginary = 0.0;
 };
 
@@ -91,7 +91,7 @@ struct ExpmTerm {
 struct ExpmReport {
   ExpmMethod method = ExpmMethod::automatic;  ///< The method that was used; `automatic` where exp(A) took no product.
   ExpmStructure structure = ExpmStructure::general;  ///< The structure of A that was found or given.
-  /// Degree of the polynomial up to which its terms are those of exp; of `pade` the m of [m/m], of `chebyshev` the
+  /// Degree of the polynomial up to which its terms are those of exp; for `pade` the m of [m/m], for `chebyshev` the
   /// degree for exp.
   int degree = 0;
   int squarings = 0;  ///< Number s of squarings: the polynomial is taken of A / 2^s.
@@ -101,23 +101,23 @@ struct ExpmReport {
   int products = 0;
   int probes = 0;      ///< Number of emulated products whose factors were probed first, because they were badly scaled.
   double norm1 = 0.0;  ///< ||A||_1; for split matrices its bound ||Re A||_1 + ||Im A||_1.
-  /// The number that took the place of ||A||, after the shift, in the choice of degree and squarings: ||A^k||_1 <=
-  /// alpha^k for all k > degree, from the norms of powers and estimates of them. For `chebyshev` it is a bound of
-  /// ||A||_2, from the norms of powers and Lanczos steps.
+  /// The number used in place of ||A||, after the shift, to choose degree and squarings: ||A^k||_1 <= alpha^k for all k
+  /// > degree, from the norms of powers and estimates of them. For `chebyshev` it is a bound of ||A||_2, from the norms
+  /// of powers and Lanczos steps.
   double alpha = 0.0;
   /// The shift mu, by exp(A) = exp(mu) exp(A - mu I); 0 where a shift did not help.
   double shift_real = 0.0, shift_imaginary = 0.0;
-  /// Bound of the relative backward error, in exact arithmetic, as far as alpha is a bound itself.
+  /// Bound of the relative backward error, in exact arithmetic, provided that alpha is a bound.
   double backward_error = 0.0;
   bool balanced = false;  ///< Whether balancing changed A.
   /// ||exp(A) - exp(A/2)^2||_1 / ||exp(A)||_1; empty unless ExpmOptions::residual asked for it.
   std::optional<double> residual;
-  /// Proven upper bound of ||E - exp(A)||_1 / ||exp(A)||_1 for the E that was returned; infinity where no bound was
-  /// found, empty unless ExpmOptions::certificate asked for it.
+  /// Proven upper bound of ||E - exp(A)||_1 / ||exp(A)||_1 for the E that was returned; infinity if no bound was found,
+  /// empty unless ExpmOptions::certificate asked for it.
   std::optional<double> certificate;
   /// The terms of the series of method `taylor`, from the identity (k = 0) on; empty unless ExpmOptions::terms asked
-  /// for them. Where the largest is far above ||exp(A)||, so many digits are lost in their sum. Bits: those of norms
-  /// and traces, which follow the number of ranks.
+  /// for them. If the largest exceeds ||exp(A)|| by a factor 10^d, their sum loses d digits. Bits: norms and traces
+  /// depend on the number of ranks.
   std::vector<ExpmTerm> terms;
   double certificate_seconds = 0.0;  ///< Seconds that the certificate took on the slowest rank; not part of `seconds`.
   Index tile = 0;                    ///< Tile of the matrix products.
@@ -127,8 +127,8 @@ struct ExpmReport {
   double flops = 0.0;
 };
 
-/// The bound that a certificate has to keep where no other is asked for: 1e3 n u max(1, ||A||_1) with the unit
-/// round-off u of T, but never above 1e-6 in double and 1e-2 in float. norm1 is ||A||_1.
+/// The default bound for a certificate: 1e3 n u max(1, ||A||_1) with the unit round-off u of T, but never above 1e-6 in
+/// double and 1e-2 in float. norm1 is ||A||_1.
 template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n, double norm1);
 
 /// The exponential E = exp(A) with its workspace, for repeated use with matrices of one size.
@@ -139,59 +139,58 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 ///
 /// A and E may have any placements: the work is done in row bands over all ranks, and A and E are redistributed where
 /// they are not in row bands. The first execute() allocates the workspace; later ones allocate nothing but vectors, a
-/// few numbers per row, and what redistributions need. Emulated products on one rank also keep the residues of two to
-/// four matrices (14 bytes an element each, for double). A stays on the device: the host sees norms (n numbers), but no
-/// matrix.
+/// few numbers per row, and the buffers of redistributions. Emulated products on one rank also keep the residues of two
+/// to four matrices (14 bytes an element each, for double). A stays on the device: the host sees norms (n numbers), but
+/// no matrix.
 ///
 /// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a
 /// negative tolerance, `terms` of another method than `taylor`, and `chebyshev` for an A that isn't skew-Hermitian.
 /// Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant
 /// for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
 ///
-/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. By every method
+/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. With every method
 /// exp(A)_ij is exactly zero if no path of nonzero elements of A leads from i to j: zeros of diagonal, triangular,
 /// block diagonal and block triangular A stay zeros, with its indices in any order. (`pade` solves for A in an order in
 /// which it is block upper triangular, so that pivots mix no two blocks.) The diagonal of a triangular A becomes
-/// exp(a_ii), and the one beside it their divided differences; triangles are found, but not where `structure` is given
-/// as general. The zeros of a Hessenberg A do not stay. The exponential of a Hermitian A is Hermitian to the last bit
-/// by all methods but `taylor` and `pade`, and so are both parts of exp(-i H) symmetric for real symmetric H.
+/// exp(a_ii), and the adjacent diagonal the divided differences; triangles are detected, except where `structure` is
+/// given as general. The zeros of a Hessenberg A do not stay. The exponential of a Hermitian A is Hermitian to the last
+/// bit by all methods but `taylor` and `pade`, and so are both parts of exp(-i H) symmetric for real symmetric H.
 ///
 /// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS relative to sum_k
 /// |x_ik y_kj|, which no scaling D^-1 X D changes. Errors relative to norms are as good for Hermitian and
 /// skew-Hermitian A. They are as good too for an A whose rows and columns have largest elements within 2^10 of one
-/// another and which no scaling would make much smaller; passes over the exponents of A and its powers find this out.
-/// The factors of all other products are scaled to suit each other and probed (EmulationOptions::look), and more
-/// moduli, exact products or, with Arithmetic::automatic, native ones make up for what scaling does not mend. So
-/// emulated exponentials are as accurate as native ones, whatever A is. ExpmReport::probes tells how many products took
-/// a probe.
+/// another and which no scaling would make much smaller; passes over the exponents of A and its powers detect this. The
+/// factors of all other products are scaled to suit each other and probed (EmulationOptions::look), and more moduli,
+/// exact products or, with Arithmetic::automatic, native ones make up for what scaling does not repair. So emulated
+/// exponentials are as accurate as native ones, whatever A is. ExpmReport::probes tells how many products took a probe.
 ///
-/// Nilpotent A: where A^k = 0 as computed for a k <= 6, as it is without rounding or by structure, E is I + A + ... +
+/// Nilpotent A: if A^k = 0 as computed for a k <= 6, because nothing was rounded or by structure, E is I + A + ... +
 /// A^(k-1) / (k-1)!, each power by itself, without squarings and at any norm; the method `pade` then reports
-/// `paterson_stockmeyer`. Where ||A||_1 is far above alpha, squarings and factors that are sums of powers lose as many
-/// bits: when that may be more than a quarter of those of T, and more than `tolerance` can spare, `automatic` and
-/// `paterson_stockmeyer` take the polynomial with the fewest squarings, and not the cheapest one.
+/// `paterson_stockmeyer`. If ||A||_1 is far above alpha, squarings and factors that are sums of powers lose about
+/// log2(||A||_1 / alpha) bits: when that may be more than a quarter of those of T, and more than `tolerance` can spare,
+/// `automatic` and `paterson_stockmeyer` take the polynomial with the fewest squarings, and not the cheapest one.
 ///
-/// The work that A needs is measured as powers of A are made: the norm of each power that the current scheme needs, and
-/// estimates of some that it does not. The cheapest scheme that uses the powers made so far then replaces the current
-/// one. On GPUs native products of up to 2048 rows are done sooner than estimates are: there these are made for more
-/// than two squarings only. Where ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices,
-/// this saves much; where it is not, no product is lost. An A of a norm beyond 2^85 (float: 2^10) is halved before
-/// powers are made, so that they stay in range; halvings that the norms then show to be unnecessary are undone. The
-/// mean of the eigenvalues, trace(A) / n, is taken off A where that makes ||A||_1 smaller.
+/// The work that A needs is determined as powers of A are computed, from the norm of each power that the current scheme
+/// needs and estimates of some that it does not. The cheapest scheme that uses the available powers then replaces the
+/// current one. On GPUs native products of up to 2048 rows are faster than estimates, which are then made for more than
+/// two squarings only. If ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, this saves
+/// much; otherwise no product is wasted. An A of a norm beyond 2^85 (float: 2^10) is halved before powers are made, so
+/// that they stay in range; halvings that the norms then show to be unnecessary are undone. The mean of the
+/// eigenvalues, trace(A) / n, is subtracted from A where that makes ||A||_1 smaller.
 ///
-/// Number of products for ||A||, or the number that takes its place, up to theta, at the unit round-off of double; one
-/// more product doubles theta:
+/// Number of products for ||A||, or alpha in its place, up to theta, at the unit round-off of double; one more product
+/// doubles theta:
 ///
 ///   few_products       products   1      2      3       4      5
 ///                      theta      3e-8   3e-4   0.0499  0.676  1.758
 ///   chebyshev          products   2      3      4      5     6      7     8     9     10    11    12
 ///                      theta      4e-4   0.012  0.070  0.21  0.834  1.96  3.50  5.33  8.49  12.0  14.4
 ///
-/// The products of `chebyshev` are real products for A = -i H with real H, computed by half each, and complex ones for
-/// complex H; its theta counts ||A||_2. Two more of them double theta; four more make it five times as large, for real
-/// H only and twice at most, since errors near angles of 0 grow by 13 each time. A tolerance of 1e-6 takes 3 and 4
-/// products up to theta 0.8 and 2.8, and 4 and 6 products of `chebyshev` up to 1.27 and 4.9. The tables are computed
-/// from the error bounds for the tolerance that is asked for.
+/// The products of `chebyshev` are real products for A = -i H with real H, only half of each being computed, and
+/// complex ones for complex H; its theta counts ||A||_2. Two more of them double theta; four more make it five times as
+/// large, for real H only and twice at most, since errors near angles of 0 grow by 13 each time. A tolerance of 1e-6
+/// takes 3 and 4 products up to theta 0.8 and 2.8, and 4 and 6 products of `chebyshev` up to 1.27 and 4.9. The tables
+/// are computed from the error bounds for the tolerance that is asked for.
 ///
 /// Cost: 2 n^3 flops for each product, or n^3 for one that is Hermitian, and two passes and two waits for the device
 /// for each power that is measured. `pade` takes 8/3 n^3 flops more for its linear system (4 times that for complex A).
@@ -200,16 +199,16 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// Sources: the series term by term: Y. R. Choi, V. Stegailov (2023). Evaluation of polynomials: M. Paterson, L.
 /// Stockmeyer (1973); J. Sastre, J. Ibanez, E. Defez (2019); P. Bader, S. Blanes, F. Casas (2019). Chebyshev
 /// polynomials for skew-Hermitian A: P. Bader, S. Blanes, M. Seydaoglu (2021, arXiv 2103.10132), here with cos and sin
-/// apart, as M. Seydaoglu, P. Bader, S. Blanes, F. Casas (2020, arXiv 2010.00465) have it. Backward error and scaling:
-/// N. Higham, Functions of Matrices (2008), 10.3. Scaling by the norms of powers: A. Al-Mohy, N. Higham (2009), theorem
-/// 4.2, with all powers known instead of two. Estimates of norms: N. Higham, F. Tisseur (2000). Three products for a
-/// complex one: N. Higham (1992).
+/// evaluated separately, as in M. Seydaoglu, P. Bader, S. Blanes, F. Casas (2020, arXiv 2010.00465). Backward error and
+/// scaling: N. Higham, Functions of Matrices (2008), 10.3. Scaling by the norms of powers: A. Al-Mohy, N. Higham
+/// (2009), theorem 4.2, with all powers known instead of two. Estimates of norms: N. Higham, F. Tisseur (2000). Three
+/// products for a complex one: N. Higham (1992).
 ///
 /// Certificate: with ExpmOptions::certificate the report has an upper bound of ||E - exp(A)||_1 / ||exp(A)||_1. It is a
 /// bound for A and E exactly as they are in the caller's matrices, to the last bit, with every truncation and rounding
-/// counted, and relies on nothing of how E was computed. exp(A) is computed anew, for the matrix balanced by powers of
+/// counted, and does not depend on how E was computed. exp(A) is computed again, for the matrix balanced by powers of
 /// two, by a Taylor polynomial and squarings in fixed-point numbers of K limbs of 16 to 24 bits. The products of these
-/// limbs are exact as native products of doubles (no sum of theirs reaches 2^53), and all other errors are bounded step
+/// limbs are exact in native double arithmetic (no sum of theirs reaches 2^53), and all other errors are bounded step
 /// by step. K is made larger, and the exponential computed again, until the proof itself adds less than 4 n u, or a
 /// tenth of the distance found, to the bound. K is at most 40 up to n = 512, 20 up to n = 2048 and 12 beyond. So the
 /// bound is at most 1.2 times the true error plus 5 n u wherever K suffices: for every well-conditioned exponential at
@@ -218,7 +217,7 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// exp(A) may be wrong. Cost: 6 to 9 products in the polynomial and one for each of log2(2 ||A||) squarings, or a few
 /// more. Each of these takes K (K + 1) / 2 native products of doubles (complex: 4 times as many), also where E is of
 /// float. K is 3 or 4 for float and 4 or 5 for double at moderate norms; it grows by a limb for every 20 squarings, and
-/// by what is lost to cancellation. Memory: about 9 K + 6 matrices of doubles (complex: twice as many), given back
+/// by the bits lost to cancellation. Memory: about 9 K + 6 matrices of doubles (complex: twice as many), released
 /// afterwards.
 template <RealScalar T> class ExpmPlan {
  public:
@@ -233,8 +232,8 @@ template <RealScalar T> class ExpmPlan {
   /// Computes E = exp(A) for complex A in parts. E has both parts, A at least one.
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& E);
   /// Computes E = exp(A) where the caller also has the parts of A in column bands over all ranks
-  /// (Placement::column_bands), as a symmetric matrix is cheaply made twice. The exchange that would bring A into
-  /// column bands is then left out.
+  /// (Placement::column_bands), since a symmetric matrix is cheaply generated twice. This saves the exchange that would
+  /// bring A into column bands.
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
 
  private:
@@ -242,7 +241,7 @@ template <RealScalar T> class ExpmPlan {
   std::unique_ptr<State> state_;
 };
 
-/// Computes E = exp(A) once, by a plan of its own, for T real or complex. Collective.
+/// Computes E = exp(A) once, with a temporary plan, for T real or complex. Collective.
 template <Scalar T>
 ExpmReport expm(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& E,
                 const ExpmOptions& options = {});

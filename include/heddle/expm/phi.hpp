@@ -14,16 +14,16 @@ inline constexpr int largest_phi = 8;
 
 /// How phi functions of a matrix are computed.
 struct PhiOptions {
-  /// Bound for the error of truncation of each phi_k of A / 2^s, relative to its smallest possible size; see
+  /// Bound of the error of truncation of each phi_k of A / 2^s, relative to its smallest possible size; see
   /// PhiReport::error. 0 stands for the unit round-off of T.
   double tolerance = 0.0;
-  /// What is known of A; ExpmStructure::skew_hermitian is as good as general.
+  /// The structure of A; ExpmStructure::skew_hermitian is treated as general.
   ExpmStructure structure = ExpmStructure::automatic;
   /// Number of real products that make one complex product, 3 or 4; see ExpmOptions.
   int complex_products = 3;
-  /// Options of the matrix products; gemm.layers is 1, automatic or not, and more are refused.
+  /// Options of the matrix products; gemm.layers is always 1, and larger values are refused.
   GemmOptions gemm{};
-  /// As ExpmOptions::progress.
+  /// See ExpmOptions::progress.
   std::function<void(int done, int total)> progress{};
 };
 
@@ -35,10 +35,10 @@ struct PhiReport {
   int products = 0;                                  ///< Number of real matrix products in all.
   int probes = 0;                                    ///< Number of emulated products whose factors were probed first.
   double norm1 = 0.0;                                ///< ||A||_1, or its bound ||Re A||_1 + ||Im A||_1.
-  /// The number that took the place of ||A|| in the choice of degree and doublings, by the norms of powers.
+  /// The number used in place of ||A|| to choose degree and doublings, from the norms of powers.
   double alpha = 0.0;
-  /// With theta = alpha / 2^s: for each k, k! exp(theta) times a bound of the norm of what the polynomials leave out of
-  /// phi_k(A / 2^s).
+  /// With theta = alpha / 2^s: k! exp(theta) times a bound of the norm of the truncation error of phi_k(A / 2^s), for
+  /// each k.
   double error = 0.0;
   Index tile = 0;             ///< Tile of the matrix products.
   double seconds = 0.0;       ///< Time of the slowest rank, in seconds.
@@ -53,13 +53,14 @@ struct PhiReport {
 ///
 /// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, another number of
 /// matrices than 1 to 9, two of `phis` that share elements on any rank, and options that are out of range;
-/// Error(computation) for infinity or NaN in A, and where a result, or a number on the way to it, overflows.
-/// Collective, blocks. Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products.
+/// Error(computation) for infinity or NaN in A, and where a result or an intermediate result overflows. Collective,
+/// blocks. Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products.
 ///
 /// Method: the Taylor polynomial of phi_p of A / 2^s, by Paterson and Stockmeyer's evaluation; then phi_(k-1)(X) = X
 /// phi_k(X) + I / (k-1)! down to phi_0; then s times phi_k(2X) = 2^-k (phi_0(X) phi_k(X) + sum_(j=1..k) phi_j(X) /
 /// (k-j)!). Nothing is subtracted, and nothing is divided by A. Degree and s follow from the norms of powers of A, as
-/// ExpmPlan's, by the number of products. Hermitian A has Hermitian phis, each product of which is computed by half.
+/// in ExpmPlan, such that the number of products is least. Hermitian A has Hermitian phis; only half of each of their
+/// products is computed.
 ///
 /// Cost: p products after the polynomial, and p + 1 for each doubling: 2 n^3 flops each (complex: 3 or 4 of these).
 /// Memory of all ranks together: A, the phis, and about p + 11 matrices at most (twice that for complex ones).
@@ -76,11 +77,11 @@ PhiReport phi(const Communicator& comm, const DistributedMatrix<T>& A, std::span
 /// u' = A u + b_1 + time b_2 + time^2 / 2 b_3 + ..., u(0) = b_0.
 ///
 /// A is a DistributedMatrix in any placement, of elements of type T or, where T is complex, Real<T>; or an operator. B
-/// and R are whole on every rank, column-major, and don't overlap. `options` are those of ExpmActionPlan with a
-/// structure that is general, and without a spectrum and `chebyshev`: what is multiplied is the matrix [A W; 0 J] of n
-/// + p rows, W the vectors b_p ... b_1 times a power of two that brings ||W||_1 near 1, J ones above the diagonal, of
-/// whose exponential's action R is a part. Errors, blocking, bits and cost are ExpmActionPlan's, of that matrix; the
-/// report is too, but for `error`, which is relative to R.
+/// and R are whole on every rank, column-major, and don't overlap. `options` are those of ExpmActionPlan with a general
+/// structure, and without a spectrum and `chebyshev`: R is a part of the action of the exponential of the matrix [A W;
+/// 0 J] of n + p rows, where W holds the vectors b_p ... b_1 times a power of two that brings ||W||_1 near 1, and J has
+/// ones above the diagonal. Errors, blocking, bits and cost are ExpmActionPlan's for that matrix; so is the report,
+/// except for `error`, which is relative to R.
 ///
 /// Source: A. Al-Mohy, N. Higham, Computing the action of the matrix exponential, SIAM J. Sci. Comput. 33 (2011),
 /// theorem 2.1 and section 5.
@@ -88,7 +89,7 @@ template <Scalar T, Scalar Element>
   requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   phi_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,
              const MatrixView<const T>& B, const MatrixView<T>& R, const ExpmActionOptions& options = {});
-/// The same for an A that is given by its products; `taylor`, and so `automatic`, asks for apply_adjoint.
+/// The same for an A that is given by its products; `taylor`, and so `automatic`, needs apply_adjoint.
 template <Scalar T>
 ExpmActionReport phi_action(const Communicator& comm, std::complex<double> time, const ExpmActionOperator<T>& A,
                             const MatrixView<const T>& B, const MatrixView<T>& R,

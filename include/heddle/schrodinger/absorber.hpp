@@ -1,4 +1,4 @@
-// Absorbers, which take a wave function away before it reaches the ends of the grid.
+// Absorbers, which remove a wave function before it reaches the ends of the grid.
 #pragma once
 
 #include <heddle/schrodinger/grid.hpp>
@@ -19,14 +19,14 @@ enum class AbsorberKind {
 };
 /// The name of a kind: "none", "polynomial", "transmission-free" or "mask".
 [[nodiscard]] std::string_view to_string(AbsorberKind kind);
-/// The kind of a name. Throws Error(argument) for any other text.
+/// The kind with this name. Throws Error(argument) for any other text.
 [[nodiscard]] AbsorberKind absorber_kind_from(std::string_view text);
 
 /// Two absorbing layers of `width` at the ends of the grid. In each of them s runs from 0 inside to 1 at the end.
 /// Atomic units.
 ///
-/// A wave of momentum k comes back with a probability of about exp(-4/k int W dx) from its way through the layer and
-/// back, plus what the rise of W reflects, which falls with k width.
+/// A wave of momentum k returns with a probability of about exp(-4/k int W dx) after passing through the layer and
+/// back, plus the reflection by the rise of W, which falls with k width.
 ///
 /// polynomial: the integral of W is strength width/(power + 1). For a probability of 1e-4 take strength = 2.3 (power +
 /// 1) k/width with the k of the fastest wave that matters, and a width of some wavelengths, 2 pi/k, of the slowest.
@@ -34,11 +34,12 @@ enum class AbsorberKind {
 ///
 /// transmission_free: y(x) = a x - b x^3 + 4/(c - x)^2 - 4/(c + x)^2 with the lemniscate constant c = 2.62206, a = 1 -
 /// 16/c^3 and b = (1 - 17/c^3)/c^2. x runs from 0 inside to c at the wall, one spacing behind the last point, so that W
-/// is finite on the grid. `energy` is the least energy that is to be absorbed: of it 0.6% comes back where width =
-/// c/(0.4 sqrt(2 energy)), 0.1% at twice that width; at twice the energy, less than a tenth of either.
+/// is finite on the grid. `energy` is the least energy that is to be absorbed: a wave of this energy is reflected by
+/// 0.6% if width = c/(0.4 sqrt(2 energy)), and by 0.1% at twice that width; a wave of twice the energy by less than a
+/// tenth of either.
 ///
 /// mask: this acts as W = -ln(cos(pi s/2))/(8 time) split off from H, to first order in dt; the integral of W is width
-/// ln(2)/(8 time). The factor cos^(1/8) is what an interval of `time` applies, whatever dt is.
+/// ln(2)/(8 time). An interval of `time` applies the factor cos^(1/8), whatever dt is.
 ///
 /// Sources: U. V. Riss, H.-D. Meyer, J. Phys. B 26, 4503 (1993); D. E. Manolopoulos, J. Chem. Phys. 117, 9552 (2002);
 /// J. L. Krause, K. J. Schafer, K. C. Kulander, Phys. Rev. A 45, 4998 (1992).
@@ -55,9 +56,9 @@ struct Absorber {
 /// length, a negative strength or power, and an energy or a time that is not positive.
 void validate(const Grid& grid, const Absorber& absorber);
 
-/// W(x_i) >= 0 at all points of the grid, in hartree; empty where the absorber is no complex potential.
+/// W(x_i) >= 0 at all points of the grid, in hartree; empty if the absorber is no complex potential.
 [[nodiscard]] std::vector<double> absorbing_potential(const Grid& grid, const Absorber& absorber);
-/// The factors that psi(x_i) is multiplied by after a step of `time_step`; empty where the absorber is no mask.
+/// The factors that psi(x_i) is multiplied by after a step of `time_step`; empty if the absorber is no mask.
 [[nodiscard]] std::vector<double> mask_of_step(const Grid& grid, const Absorber& absorber, double time_step);
 
 }  // namespace heddle::schrodinger

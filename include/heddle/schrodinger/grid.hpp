@@ -12,7 +12,7 @@ namespace heddle::schrodinger {
 enum class Kinetic { fd2, fd4, fd6, sinc };
 /// The name of a discretisation: "fd2", "fd4", "fd6" or "sinc".
 [[nodiscard]] std::string_view to_string(Kinetic kinetic);
-/// The discretisation of a name. Throws Error(argument) for any other text.
+/// The discretisation with this name. Throws Error(argument) for any other text.
 [[nodiscard]] Kinetic kinetic_from(std::string_view text);
 
 /// A uniform grid x_i = xmin + i dx for i = 0 ... points - 1, both ends included, with dx = (xmax - xmin)/(points - 1).

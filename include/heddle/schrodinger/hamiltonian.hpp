@@ -20,23 +20,23 @@ using State = std::vector<std::complex<double>>;
 /// potential energy of the nuclei and the pulses, V(x, t) = V_nuclei(x, t) + x E(t): the charge of the electron is -1,
 /// and the gauge is the length gauge.
 ///
-/// An absorber is no part of H: a complex one stands beside it, H - i W, and a mask follows each step of a Simulation.
+/// An absorber is no part of H: a complex one gives H - i W, and a mask follows each step of a Simulation.
 class Hamiltonian {
  public:
-  /// Makes the Hamiltonian. Throws Error(argument) where validate() of the grid, potential, nuclei, pulses or absorber
+  /// Makes the Hamiltonian. Throws Error(argument) if validate() of the grid, potential, nuclei, pulses or absorber
   /// does.
   Hamiltonian(const Grid& grid, const Potential& potential, const Nuclei& nuclei = {},
               const std::vector<Pulse>& pulses = {}, const Absorber& absorber = {});
 
   /// The grid on which H acts.
   [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
-  /// The potential that H was made of.
+  /// The potential of H.
   [[nodiscard]] const Potential& potential() const noexcept { return potential_; }
-  /// The nuclei that H was made of.
+  /// The nuclei of H.
   [[nodiscard]] const Nuclei& nuclei() const noexcept { return nuclei_; }
-  /// The pulses that H was made of.
+  /// The pulses of H.
   [[nodiscard]] const std::vector<Pulse>& pulses() const noexcept { return pulses_; }
-  /// The absorber that H was made with.
+  /// The absorber given with H.
   [[nodiscard]] const Absorber& absorber() const noexcept { return absorber_; }
   /// T + V_nuclei(t): the Hamiltonian without pulses and absorber.
   [[nodiscard]] Hamiltonian bare() const { return {grid_, potential_, nuclei_}; }
@@ -44,9 +44,9 @@ class Hamiltonian {
   [[nodiscard]] bool moves() const noexcept;
   /// The field E(t) of all pulses, hartree/(e bohr).
   [[nodiscard]] double field(double time) const { return field_of(pulses_, time); }
-  /// The elements t_0 ... t_w of the kinetic energy, as kinetic_band() gives them.
+  /// The elements t_0 ... t_w of the kinetic energy, as from kinetic_band().
   [[nodiscard]] std::span<const double> kinetic() const noexcept { return kinetic_; }
-  /// The complex potential W(x_i) >= 0 of an absorber, by H - i W; empty where there is none.
+  /// The complex potential W(x_i) >= 0 of an absorber, as in H - i W; empty if there is none.
   [[nodiscard]] std::span<const double> absorption() const noexcept { return absorption_; }
   /// V(x_i, t) at all points of the grid, in hartree.
   [[nodiscard]] std::vector<double> potential_at(double time) const;

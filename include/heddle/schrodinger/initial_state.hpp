@@ -1,4 +1,4 @@
-// Wave functions at which a simulation may begin.
+// Initial wave functions of simulations.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -13,13 +13,13 @@ namespace heddle::schrodinger {
 [[nodiscard]] State moved(const Grid& grid, State state, double momentum);
 
 /// The wave packet psi(x) ~ exp(-(x - position)^2 / (4 width^2)) exp(i momentum x), normalised on the grid; `width` is
-/// the standard deviation of |psi|^2. Throws Error(argument) for a width <= 0, or where the packet does not reach the
+/// the standard deviation of |psi|^2. Throws Error(argument) for a width <= 0, or if the packet does not reach the
 /// grid.
 [[nodiscard]] State gaussian_packet(const Grid& grid, double position, double momentum, double width);
 
 /// The wave function exp(i momentum x) phi, where phi is eigenstate `level` (0 is the ground state) of H at t = 0
-/// without its pulses. With momentum v it is the state that nuclei drifting at v carry along. On the calling rank's
-/// host alone.
+/// without its pulses. With momentum v it is the state that moves along with nuclei drifting at v. Computed on the
+/// calling rank's host alone.
 [[nodiscard]] State eigenstate(const Hamiltonian& hamiltonian, Index level, double momentum = 0.0);
 
 }  // namespace heddle::schrodinger

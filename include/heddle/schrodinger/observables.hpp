@@ -23,17 +23,18 @@ struct Observables {
   double norm = 0.0;      ///< Norm: sqrt(sum |psi|^2 dx).
   double energy = 0.0;    ///< Energy: <psi|H(t)|psi> / <psi|psi>, hartree.
   double position = 0.0;  ///< Mean position: `<x> = sum x |psi|^2 / sum |psi|^2`, bohr.
-  /// Dipole moment, where the electron's charge is -1: `Z (X_1 + X_2) - <x>`, or `-<x>` in a potential without nuclei;
-  /// e bohr.
+  /// Dipole moment, with the electron's charge -1: `Z (X_1 + X_2) - <x>`, or `-<x>` in a potential without nuclei; e
+  /// bohr.
   double dipole = 0.0;
-  /// Number of nodes, which are at node_positions. For an eigenstate it is the level, as far as its lobes are resolved
-  /// and each has 0.01 of the highest density.
+  /// Number of nodes, whose places are node_positions. For an eigenstate it is the level, provided that its lobes are
+  /// resolved and each has 0.01 of the highest density.
   Index nodes = 0;
-  /// Where psi has nodes, from left to right, bohr: node_positions(grid, psi, those of the observation before).
+  /// Positions of the nodes of psi, from left to right, bohr: node_positions(grid, psi, those of the previous
+  /// observation).
   std::vector<double> node_positions;
   std::array<double, 2> nuclei{};  ///< Positions X_1 and X_2 of the nuclei, bohr.
-  /// Energies E_k(t) of the lowest instantaneous eigenstates phi_k(t) of H without its pulses, hartree; empty where
-  /// none were asked for.
+  /// Energies E_k(t) of the lowest instantaneous eigenstates phi_k(t) of H without its pulses, hartree; empty if none
+  /// were requested.
   std::vector<double> energies;
   std::vector<double> populations;  ///< Populations |<phi_k(t)|psi>|^2 of these eigenstates.
   /// Probability at the ends of the grid, (|psi_0|^2 + |psi_{n-1}|^2) dx; it tells whether the grid is wide enough.
@@ -41,39 +42,41 @@ struct Observables {
   double field = 0.0;            ///< Field E(t) of the pulses, hartree/(e bohr).
   double position_spread = 0.0;  ///< `sqrt(<x^2> - <x>^2)`, bohr.
   double energy_spread = 0.0;    ///< `sqrt(<H^2> - <H>^2)`, hartree.
-  /// Estimate of ||psi - exact psi||/||psi||, where exact is the solution on this grid: what time steps and
-  /// exponentials made wrong so far. NaN where it is not known; observe() does not know it.
+  /// Estimate of ||psi - exact psi||/||psi||, where exact is the solution on this grid: the accumulated error of time
+  /// steps and exponentials. NaN if it is unknown, as from observe().
   double error = std::numeric_limits<double>::quiet_NaN();
-  /// Of ||psi||^2, the same: it is smaller by far for methods that keep the norm.
+  /// The same estimate for ||psi||^2; it is far smaller for methods that keep the norm.
   double probability_error = std::numeric_limits<double>::quiet_NaN();
 
-  /// Absorbed probability, 1 - ||psi||^2: what an absorber has taken of a psi that began with norm 1; without an
+  /// Absorbed probability, 1 - ||psi||^2: the part of a psi of initial norm 1 that an absorber removed; without an
   /// absorber it is the propagator's error.
   [[nodiscard]] double absorbed() const { return 1.0 - norm * norm; }
   /// 1 minus the sum of the populations of the eigenstates with E_k < 0: the probability that the electron is bound in
-  /// none of them, or was absorbed. It means ionisation where V goes to 0 outwards and all bound states that matter are
+  /// none of them, or was absorbed. It is the ionisation if V goes to 0 outwards and all relevant bound states are
   /// observed.
   [[nodiscard]] double ionisation() const;
 
-  /// Estimates of how far values are from those of the exact psi on this grid, by e = `error`: (2 e + e^2) times the
-  /// spread for `<x>` and the dipole, and e^2 |E| more for the energy, whose spread is 0 in an eigenstate.
+  /// Estimated differences of the values from those of the exact psi on this grid, with e = `error`: (2 e + e^2) times
+  /// the spread for `<x>` and the dipole, and e^2 |E| more for the energy, whose spread is 0 in an eigenstate.
   [[nodiscard]] double position_error() const { return error * position_spread * (2 + error); }
   [[nodiscard]] double energy_error() const {
     return error * (2 * energy_spread + error * (energy_spread + std::abs(energy)));
   }
-  /// For a probability p, the norm of a part of psi: 2 e sqrt(p (1 - p)) + e^2 + `probability_error` + 1e-14, the last
-  /// for the round-off of the parts. It is meant for a psi that began with norm 1.
+  /// Estimated error of a probability p, the squared norm of a part of psi: 2 e sqrt(p (1 - p)) + e^2 +
+  /// `probability_error` + 1e-14, the last for the round-off of the parts. It is meant for a psi that began with norm
+  /// 1.
   [[nodiscard]] double error_of_probability(double p) const;
 };
 
 /// How well a grid represents a wave function.
 struct GridResolution {
-  /// The kinetic energy `<T>/<1>` by the wave numbers k of psi, of which each has k^2/2, hartree.
+  /// The kinetic energy `<T>/<1>` from the wave numbers k of psi, each with the energy k^2/2, hartree.
   double kinetic = 0.0;
-  /// By how much the grid's own kinetic energy is below that, hartree: what its differences do to these waves.
+  /// Difference by which the grid's own kinetic energy is lower, hartree: the error of its finite differences for these
+  /// waves.
   double kinetic_error = 0.0;
-  /// The share of |psi|^2 with |k| dx > pi/2, waves of less than 4 points: a psi that is resolved has next to none,
-  /// with any kinetic energy.
+  /// The share of |psi|^2 with |k| dx > pi/2, waves of less than 4 points: nearly 0 for a resolved psi, with any
+  /// kinetic energy.
   double tail = 0.0;
 };
 
@@ -85,33 +88,33 @@ struct GridResolution {
 
 /// The observables of a wave function `state` at `time`, computed on the calling rank's host alone. A Simulation
 /// reduces the same ones on its device; they differ from these by round-off. `eigenstates` are those of H.bare() at
-/// that time; with none there are no populations. `nodes_before`: node_positions of the observation before, if any.
+/// that time; with none there are no populations. `nodes_before`: node_positions of the previous observation, if any.
 /// Cost: one product H psi and one product with each eigenstate.
 [[nodiscard]] Observables observe(const Hamiltonian& hamiltonian, double time,
                                   std::span<const std::complex<double>> state, const Eigenstates& eigenstates,
                                   std::span<const double> nodes_before = {});
 
-/// Where a wave function has nodes that matter, from left to right, bohr.
+/// Positions of the nodes of a wave function, from left to right, bohr.
 ///
-/// A complex psi hardly ever passes through 0, and the sign changes of its real part turn with its phase. What is left
-/// of a node is a valley of the density between two lobes of nearly opposite phases. With D the highest |psi_i|^2 of
-/// all points, take all local maxima of |psi_i|^2 that are 0.003 D or more as lobes, two neighbouring ones as a single
-/// lobe at the higher point where the lowest density between them is above 0.95 of the lower maximum. Between
+/// A complex psi hardly ever passes through 0, and the sign changes of its real part turn with its phase. A node is
+/// therefore defined as a valley of the density between two lobes of nearly opposite phases. With D the highest
+/// |psi_i|^2 of all points, all local maxima of |psi_i|^2 that are 0.003 D or more are lobes; two neighbouring ones are
+/// a single lobe at the higher point if the lowest density between them is above 0.95 of the lower maximum. Between
 /// neighbouring lobes l < r let d = min(|psi_l|^2, |psi_r|^2), v the lowest density, and
 ///   c = Re(conj(psi_l) psi_r u^-(r - l)) / |psi_l psi_r|,   u = N/|N|,   N = sum conj(psi_i) psi_{i+1}:
-/// the cosine of the turn of the phase beside what the mean momentum q makes of it (u = exp(i q dx); 1 beyond pi/2), so
-/// that a moving packet has no more nodes than one at rest. There is a node
-///   that begins  where d >= 0.01 D,  v <= 0.8 d  and c <= -0.3,
-///   that goes on where d >= 0.003 D, v <= 0.95 d and c < 0, if one of `before` is between x_l and x_r.
-/// `before` are the positions at the time before; with two thresholds each a psi at which something is about to begin
-/// or to end does not have a node at one time, none at the next and one again. Without `before` all nodes begin.
+/// the cosine of the turn of the phase, corrected for the mean momentum q (u = exp(i q dx); 1 beyond pi/2), so that a
+/// moving packet has no more nodes than one at rest. A node
+///   begins  if d >= 0.01 D,  v <= 0.8 d  and c <= -0.3,
+///   goes on if d >= 0.003 D, v <= 0.95 d and c < 0, and one of `before` is between x_l and x_r.
+/// `before` are the positions at the previous time; because of the two thresholds a node that is about to begin or to
+/// end does not come and go from one time to the next. Without `before` all nodes begin.
 ///
-/// The position is where the part of psi_i u^-(i - l) along the difference of both lobes' phases changes its sign, by
-/// linear interpolation; if in several places, where the density is lowest.
+/// The position is the zero, by linear interpolation, of the part of psi_i u^-(i - l) along the difference of both
+/// lobes' phases; of several zeros, the one with the lowest density.
 ///
-/// Neither a phase nor a factor of psi changes anything, but for round-off. A psi whose lobes are narrower than some
-/// three points has fewer nodes here than between the points.
-/// Bits: reproducible; it takes +, -, *, / and square roots alone. Cost: some 30 flops a point, on the calling rank's
+/// A constant phase or factor of psi changes nothing but round-off. A psi whose lobes are narrower than about three
+/// points has fewer nodes here than between the points.
+/// Bits: reproducible; only +, -, *, / and square roots are used. Cost: about 30 flops a point, on the calling rank's
 /// host alone. Throws Error(argument) unless psi has the grid's length.
 [[nodiscard]] std::vector<double> node_positions(const Grid& grid, std::span<const std::complex<double>> state,
                                                  std::span<const double> before = {});
@@ -121,8 +124,9 @@ struct GridResolution {
 [[nodiscard]] std::complex<double> overlap(const Grid& grid, std::span<const std::complex<double>> a,
                                            std::span<const std::complex<double>> b);
 
-/// The probability that a psi which began with norm 1 is no longer at |x| <= radius: 1 - sum over |x_i| <= radius of
-/// |psi_i|^2 dx, a compensated sum in rising order. What an absorber has taken counts as outside. `radius` is in bohr.
+/// The probability that a psi of initial norm 1 is no longer at |x| <= radius: 1 - sum over |x_i| <= radius of
+/// |psi_i|^2 dx, a compensated sum in rising order. The part that an absorber removed counts as outside. `radius` is in
+/// bohr.
 [[nodiscard]] double probability_outside(const Grid& grid, std::span<const std::complex<double>> state, double radius);
 
 }  // namespace heddle::schrodinger

@@ -1,5 +1,4 @@
-// The potential that the electron moves in: the nuclei, where they are at a time, and the potential energy that they
-// make.
+// The potential of the electron: the nuclei, their positions at a time, and their potential energy.
 #pragma once
 
 #include <heddle/schrodinger/grid.hpp>
@@ -18,7 +17,7 @@ enum class PotentialKind {
 };
 /// The name of a kind: "soft-core", "harmonic" or "file" (for a table).
 [[nodiscard]] std::string_view to_string(PotentialKind kind);
-/// The kind of a name. Throws Error(argument) for any other text.
+/// The kind with this name. Throws Error(argument) for any other text.
 [[nodiscard]] PotentialKind potential_kind_from(std::string_view text);
 
 /// The potential energy of the electron, in atomic units: energies in hartree, lengths in bohr.
@@ -42,7 +41,7 @@ enum class Motion {
 };
 /// The name of a motion: "fixed", "stretch", "shake" or "drift".
 [[nodiscard]] std::string_view to_string(Motion motion);
-/// The motion of a name. Throws Error(argument) for any other text.
+/// The motion with this name. Throws Error(argument) for any other text.
 [[nodiscard]] Motion motion_from(std::string_view text);
 
 /// The two nuclei and how they move.

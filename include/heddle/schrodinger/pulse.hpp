@@ -1,4 +1,4 @@
-// Laser pulses, and conversions from the units in which they are usually given.
+// Laser pulses, and conversions from their usual units.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@ namespace heddle::schrodinger {
 enum class Envelope {
   sine_squared,  ///< cos^2(pi s) for |s| < 1/2: the sine squared that begins at 0 and ends after `duration`.
   gaussian,      ///< 2^(-2 s^2) for |s| < 5: `duration` is the full width at half maximum of f^2, the intensity.
-  trapezoid,     ///< For |s| < 1/2, linearly up to 1 during `ramp`, then 1, and linearly down again during `ramp`.
+  trapezoid,     ///< For |s| < 1/2: linear rise to 1 during `ramp`, then 1, and linear fall during `ramp`.
   constant,      ///< 1 for |s| < 1/2.
 };
 /// The name of an envelope: "sine-squared", "gaussian", "trapezoid" or "constant".
 [[nodiscard]] std::string_view to_string(Envelope envelope);
-/// The envelope of a name. Throws Error(argument) for any other text.
+/// The envelope with this name. Throws Error(argument) for any other text.
 [[nodiscard]] Envelope envelope_from(std::string_view text);
 
 /// A laser pulse with the field E(t) = amplitude f(t) cos(omega (t - t_c) + phase), where t_c = `centre`; it is exactly
@@ -47,9 +47,9 @@ struct Pulse {
 /// or longer than half the duration.
 void validate(const Pulse& pulse);
 
-/// The field amplitude of a linearly polarised wave, hartree/(e bohr), from its intensity in W/cm^2, by I = c epsilon_0
-/// E^2/2; an amplitude of 1 is 3.5094455e16 W/cm^2. Constants of CODATA 2022. Throws Error(argument) for a negative or
-/// infinite intensity.
+/// The field amplitude of a linearly polarised wave, hartree/(e bohr), from its intensity in W/cm^2, with I = c
+/// epsilon_0 E^2/2; an amplitude of 1 is 3.5094455e16 W/cm^2. Constants of CODATA 2022. Throws Error(argument) for a
+/// negative or infinite intensity.
 [[nodiscard]] double amplitude_from_intensity(double intensity);
 /// The intensity in W/cm^2 of a linearly polarised wave from its field amplitude, hartree/(e bohr): the inverse of
 /// amplitude_from_intensity().
@@ -57,7 +57,7 @@ void validate(const Pulse& pulse);
 /// The angular frequency omega = 2 pi c/wavelength of light, 1/atomic unit of time, from its wavelength in nm; an omega
 /// of 1 is 45.563353 nm. Throws Error(argument) unless the wavelength is positive.
 [[nodiscard]] double omega_from_wavelength(double wavelength);
-/// A time in atomic units from one in femtoseconds, of which each is 41.341373 atomic units.
+/// A time in atomic units from one in femtoseconds; 1 fs is 41.341373 atomic units.
 [[nodiscard]] double time_from_femtoseconds(double femtoseconds);
 
 }  // namespace heddle::schrodinger

@@ -1,4 +1,4 @@
-// The simulation of the time-dependent Schrodinger equation, step by step.
+// Simulation of the time-dependent Schrodinger equation, step by step.
 #pragma once
 
 #include <heddle/expm/expm.hpp>
@@ -17,15 +17,15 @@ namespace heddle::schrodinger {
 /// 8. It depends on the number of points alone, so that results do not depend on the number of ranks.
 [[nodiscard]] Index default_tile(Index points);
 
-/// What a simulation knows of the error of psi; see Observables::error. Estimates of some steps stand for the steps
-/// between them, the larger of two for those in between.
+/// Estimated errors of psi in a simulation; see Observables::error. Only some steps are estimated; a step between two
+/// of them counts with the larger of both estimates.
 struct ErrorEstimate {
-  double psi = 0.0;                  ///< Up to the latest step that was looked at.
-  double probability = 0.0;          ///< The same.
-  double psi_of_step = 0.0;          ///< Of that step.
-  double probability_of_step = 0.0;  ///< The same.
+  double psi = 0.0;                  ///< Error up to the latest estimated step.
+  double probability = 0.0;          ///< Error of ||psi||^2 up to that step.
+  double psi_of_step = 0.0;          ///< Error of that step alone.
+  double probability_of_step = 0.0;  ///< Error of ||psi||^2 in that step alone.
   double steps_since = 0.0;          ///< Number of steps after it.
-  double steps_looked_at = 0.0;      ///< Number of steps that were looked at.
+  double steps_looked_at = 0.0;      ///< Number of estimated steps.
 };
 
 /// How a simulation takes its steps, and what it observes.
@@ -34,7 +34,7 @@ struct SimulationOptions {
   /// How each step is computed.
   PropagatorOptions propagator;
   Index states = 4;      ///< Number of instantaneous eigenstates of H.bare() whose populations are observed; 0: none.
-  ErrorEstimate errors;  ///< Of the initial wave functions: of an earlier part of the run.
+  ErrorEstimate errors;  ///< Errors of the initial wave functions, from an earlier part of the run.
 };
 
 /// Seconds that this rank has spent since the simulation was constructed. Each part ends where the rank waits for the
@@ -48,36 +48,36 @@ struct SimulationTimes {
   double solve = 0.0;        ///< Seconds that Crank-Nicolson took to factor and solve.
   double certificate = 0.0;  ///< Seconds spent certifying exponentials.
   double eigenstates = 0.0;  ///< Seconds spent waiting for eigenstates.
-  /// Seconds spent computing eigenstates; on GPU backends a host thread does that, during the step that leads to their
-  /// time.
+  /// Seconds spent computing eigenstates; on GPU backends by a host thread, during the step that leads to their time.
   double eigenstates_computed = 0.0;
   double observables = 0.0;  ///< Seconds spent on observables, without the eigenstates.
-  double errors = 0.0;       ///< Seconds spent on estimates of errors, where the method was asked for.
+  double errors = 0.0;       ///< Seconds spent on estimates of errors, if the caller chose the method.
 };
 
-/// The solution of i d psi/dt = (H(t) - i W) psi in steps of dt, with PropagatorKind::expm by psi(t + dt) = exp(-i H(t
-/// + dt/2) dt) psi(t). This is of second order in dt where H depends on time, and exact in dt where it does not (the
-/// exponential is then computed once). A mask of the Hamiltonian's absorber is applied after each step.
+/// The solution of i d psi/dt = (H(t) - i W) psi in steps of dt; with PropagatorKind::expm, psi(t + dt) = exp(-i H(t +
+/// dt/2) dt) psi(t). This is of second order in dt if H depends on time, and exact in dt otherwise (the exponential is
+/// then computed once). A mask of the Hamiltonian's absorber is applied after each step.
 ///
-/// Several wave functions share H, its exponential and its eigenstates; each of them is what it would be alone, bit for
-/// bit, but with `automatic`, which judges all of them together. A unitary step keeps their overlaps, which
-/// largest_overlap() tells.
+/// Several wave functions share H, its exponential and its eigenstates; each has the same bits as alone, except with
+/// `automatic`, whose choice depends on all of them. A unitary step keeps their overlaps, the largest of which
+/// largest_overlap() returns.
 ///
-/// The n x n matrices are in row bands over the ranks and never leave the device; each rank has a copy of psi there and
-/// on its host. A step moves the n values of psi between the two, and the observables, a few numbers that the device of
-/// rank 0 reduces and rank 0 sends to the others. Eigenstates are computed by LAPACK on the host of rank 0: on GPU
-/// backends, a thread computes those of a step's end while the device computes the exponential, once observables() is
-/// asked for after each step. Crank-Nicolson is solved on the host of rank 0. All members that say so are collective.
+/// The n x n matrices are in row bands over the ranks and never leave the device; each rank has a copy of psi on the
+/// device and on its host. A step moves the n values of psi between the two, and the observables, a few numbers that
+/// the device of rank 0 reduces and rank 0 sends to the others. Eigenstates are computed by LAPACK on the host of rank
+/// 0: on GPU backends, a thread computes those of a step's end while the device computes the exponential, if
+/// observables() is called after each step. Crank-Nicolson is solved on the host of rank 0. Members are collective
+/// where stated.
 ///
-/// The error of some of the steps is estimated, whatever the method, by an accurate step beside it; see
-/// PropagatorKind::automatic, which keeps it below its tolerance. Other methods' steps stay what they are; about one in
-/// 16 is looked at, and the estimates take an eighth of the time, or less.
+/// The error of some of the steps is estimated, with any method, by comparison with an accurate step; see
+/// PropagatorKind::automatic, which keeps it below its tolerance. Steps of other methods are not changed; about one in
+/// 16 is estimated, and the estimates take an eighth of the time, or less.
 ///
-/// A psi of any norm from 1e-290 to 1e150 gives observables as one of norm 1 does; for others |psi|^2, or digits of psi
-/// itself, could not be represented.
+/// A psi of any norm from 1e-290 to 1e150 gives observables as accurately as one of norm 1; for others |psi|^2, or
+/// digits of psi itself, could not be represented.
 ///
 /// Step k goes from t = k dt to (k + 1) dt, where times are products and not sums: a simulation that is constructed
-/// with state() and steps_done() of another one, and the nodes that it saw last, continues it bit for bit.
+/// with state() and steps_done() of another one, and its last nodes, continues it bit for bit.
 ///
 /// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order. With
 /// emulated propagator.arithmetic psi is reproducible: its bits are the same for any tile and threads, on CPUs and
@@ -93,10 +93,10 @@ struct SimulationTimes {
 class Simulation {
  public:
   /// Makes a simulation of one wave function. `initial` is read on rank 0, and its norm is kept as it is; `steps_done`
-  /// is the number of steps before it, and `nodes`, read on rank 0, its Observables::node_positions there, none where
-  /// nobody looked. Collective. Throws Error(argument), on every rank alike, for a state that does not fit the grid or
-  /// isn't finite, a time step that is not finite and positive, propagator options that validate() refuses, or more
-  /// states than points.
+  /// is the number of steps before it, and `nodes`, read on rank 0, its Observables::node_positions at that time, or
+  /// empty if they were not observed. Collective. Throws Error(argument), on every rank alike, for a state that does
+  /// not fit the grid or isn't finite, a time step that is not finite and positive, propagator options that validate()
+  /// refuses, or more states than points.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
              const State& initial, Index steps_done = 0, const std::vector<double>& nodes = {});
   /// Makes a simulation of as many wave functions as rank 0 gives, at least one; `nodes` are those of each, or empty.
@@ -108,8 +108,8 @@ class Simulation {
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;
 
-  /// Takes one step of dt of all wave functions. Collective, blocks. Throws Error(computation) where the propagator
-  /// fails or a psi is no longer finite.
+  /// Takes one step of dt of all wave functions. Collective, blocks. Throws Error(computation) if the propagator fails
+  /// or a psi becomes infinite or NaN.
   void step();
 
   /// Number of steps taken, those before the construction included.
@@ -120,20 +120,20 @@ class Simulation {
   [[nodiscard]] Index count() const;
   /// The wave function psi_k at time(), with the same bits on every rank; 0 <= k < count().
   [[nodiscard]] const State& state(Index k = 0) const;
-  /// The observables of psi_k at time(), which the first call after a step computes. Nodes are followed from each such
+  /// The observables of psi_k at time(), which the first call after a step computes. Nodes are tracked from each such
   /// call to the next. Collective, blocks; the same bits on every rank.
   [[nodiscard]] const Observables& observables(Index k = 0);
-  /// The largest |<psi_j|psi_k>| of two wave functions at time(); 0 where there is but one. On the calling rank's host
-  /// alone, with n operations for each pair.
+  /// The largest |<psi_j|psi_k>| of two wave functions at time(); 0 if there is only one. Computed on the calling
+  /// rank's host alone, with n operations for each pair.
   [[nodiscard]] double largest_overlap() const;
 
-  /// What is known of the error of psi at time().
+  /// The estimated error of psi at time().
   [[nodiscard]] const ErrorEstimate& errors() const;
-  /// How this rank has spent its time.
+  /// Seconds that this rank has spent.
   [[nodiscard]] const SimulationTimes& times() const;
-  /// How a step is done; `automatic` has chosen after the first step.
+  /// The method and parameters of a step; `automatic` has chosen after the first step.
   [[nodiscard]] const PropagatorChoice& propagator() const;
-  /// How a step is done, in words.
+  /// Description of propagator() in words.
   [[nodiscard]] std::string propagator_description() const;
   /// The report of the latest exponential, whose certificate is the largest so far; empty before the first step, and
   /// with methods that compute no exponential as a matrix.

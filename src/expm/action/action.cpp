@@ -1,4 +1,4 @@
-// Plans for exp(time A) B: which method, on which scaling, and how large the error may be.
+// Plans for exp(time A) B: choice of the method, scaling, and limits of the error.
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "dist/arguments.hpp"
@@ -27,15 +27,15 @@ constexpr impl::Names<ExpmActionMethod, 4> methods = {{
     {ExpmActionMethod::krylov, "krylov"},
 }};
 
-// In the order of rows, whatever rank has them.
+// Sum in the order of rows, on any rank.
 template <Scalar T> std::complex<double> trace(const Communicator& comm, const DistributedMatrix<T>& A) {
   std::complex<double> sum = 0.0;
   for (const std::complex<double>& element : impl::diagonal_of(comm, A, 0)) sum += element;
   return sum;
 }
 
-// The power of two that A takes from the time where one of them is so far from 1 that numbers on the way would leave
-// the range though time A is in it; 0 elsewhere. Both of its halves are factors in range.
+// Power of two to move from the time to A if one of them is so far from 1 that intermediate numbers would leave the
+// range although time A is in it; else 0. Both halves of the power are factors in range.
 template <Scalar T> int exponent_of(std::complex<double> time) {
   constexpr int near = 32;
   constexpr int most = std::is_same_v<Real<T>, float> ? 240 : 2000;
@@ -98,10 +98,10 @@ void ExpmActionPlan<T>::State::check(std::complex<double> time, Index rows, Inde
           "expm_action: chebyshev takes a Hermitian or skew-Hermitian A, and structure is general");
 }
 
-// More would not end in useful time.
+// Limit of the products of a series; more would take too long.
 constexpr double most_products = 1e7;
 
-// False, and R is of no use, where A has no structure and the subspace is too small or too sensitive.
+// Return false, with R unusable, if A has no structure and the subspace is too small or too sensitive.
 template <Scalar T>
 bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& problem, const MatrixView<T>& R,
                                              ExpmActionReport& report) {
@@ -118,9 +118,9 @@ bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
     krylov.know(spectrum_of(problem, work, report, {.steps = first_steps, .growth = problem.growth()}).interval);
   }
   const auto dimension = static_cast<double>(std::min<Index>(options.dimension, problem.n));
-  // Krylov steps that are asked for are taken unless another method needs ten times fewer products.
+  // Krylov steps that the caller chose are taken unless another method needs ten times fewer products.
   const double patience = options.method == ExpmActionMethod::automatic ? 1.0 : 10.0;
-  // A spectrum that is known tells the number of products at once; else the first step does.
+  // A known spectrum gives the number of products at once; otherwise the first step does.
   bool tried = problem.general() || !interval;
   for (double rest = 1.0; rest > 0.0; rest = krylov.rest()) {
     if (!tried) {
@@ -134,8 +134,8 @@ bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
       }
       const ExpmActionOptions::Interval& whole = interval ? *interval : found->interval;
       const double terms = terms_over(whole, remaining.time, problem.structure, remaining.tolerance);
-      // As many Krylov steps as the first was long; before there was one, as a spectrum spread evenly would take:
-      // (z / 2)^d / d! bounds the error of d vectors, z half the spectrum's length times the time.
+      // Number of steps as long as the first; before the first, that of a uniform spectrum: (z / 2)^d / d! bounds the
+      // error of d vectors, where z is half the spectrum's length times the time.
       const double z = 0.5 * (whole.largest - whole.least) * std::abs(remaining.time);
       const double reach = 2.0 * std::exp((std::log(problem.tolerance) + std::lgamma(dimension + 1.0)) / dimension);
       const double steps = std::ceil(krylov.share() > 0.0 ? rest / krylov.share() : z / reach);
@@ -161,7 +161,7 @@ bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
   return true;
 }
 
-// By a method whose errors are estimated by a companion.
+// Compute R by a method whose errors a companion column estimates.
 template <Scalar T>
 void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& problem, ExpmActionMethod method,
                                               const MatrixView<T>& R, ExpmActionReport& report) {
@@ -174,14 +174,14 @@ void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& prob
     report.error = done ? work.estimated_error() : infinity;
     return done;
   };
-  // Of the digits that are asked for two thirds are lost where Krylov vectors mix elements of all sizes; a series that
-  // leaves zeros alone may know more.
+  // Two thirds of the requested digits are lost where Krylov vectors mix elements of all sizes; a series, which keeps
+  // zeros, may retain more.
   const auto by_krylov = [&] {
     report.truncation = 0.0;
     report.error = act_by_krylov(problem, work.accompany(R), report) ? work.estimated_error() : infinity;
     return report.error <= std::cbrt(problem.tolerance);
   };
-  // A subspace that is the whole space takes n products, however large A is; a series that takes a while may know more.
+  // A subspace that is the whole space takes n products, however large A is; a long series may retain more digits.
   const bool whole = problem.n <= options.dimension;
   bool done = false;
   if (method == ExpmActionMethod::taylor) {
@@ -322,7 +322,7 @@ ExpmActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const Exp
   problem.exponent = exponent_of<T>(time);
   problem.time = scaled(time, -problem.exponent);
   const int exponent = problem.exponent;
-  // Y = the operator's Y times a factor, as two that are in range.
+  // Y = the operator's Y times a power of two, applied as two factors in range.
   const auto scale = [&space, exponent](const MatrixView<T>& Y) {
     if (exponent == 0) return;
     impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent / 2)), Y);

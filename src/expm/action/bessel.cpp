@@ -1,3 +1,4 @@
+// Bessel functions by Miller's recurrence.
 #include "expm/action/bessel.hpp"
 
 #include <algorithm>
@@ -8,13 +9,13 @@ namespace heddle::impl {
 std::vector<double> bessel_functions(double x, int count, Bessel kind) {
   const bool modified = kind == Bessel::modified;
   if (x < 1e-8) {
-    // (x / 2)^k / k!: the next term is below round-off.
+    // Terms (x / 2)^k / k!; the next term is below round-off.
     std::vector<double> values = {modified ? std::exp(-x) : 1.0};
     for (int k = 1; k <= count; ++k) values.push_back(values.back() * (0.5 * x / k));
     return values;
   }
-  // From so far out that the start is forgotten: both fall faster than (e x / 2 k)^k.
-  // exp(-x) I_k(x) falls as exp(-k^2 / 2 x) before.
+  // The recurrence starts so far out that its start has no influence: both functions fall faster than (e x / 2 k)^k,
+  // and exp(-x) I_k(x) falls as exp(-k^2 / 2 x) before that.
   const double beyond = std::min(1.5 * x, x + 20.0 * std::cbrt(x));
   const double far = modified ? std::min(beyond, std::max(std::sqrt(300.0 * x), 1.3 * count)) : beyond;
   const int start = std::max(count, static_cast<int>(far)) + 60;

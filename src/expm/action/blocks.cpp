@@ -1,3 +1,4 @@
+// Kernels on thin blocks: recurrences, column sums and linear combinations.
 #include "expm/action/blocks.hpp"
 
 #include "core/instantiate.hpp"
@@ -55,7 +56,7 @@ template <Scalar T> struct ChunkDots {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Wide<T> with_term(Index i, Index b, Index c, const Wide<T>& sum) const {
     return multiply_add(conjugate(widened<T>(v(i, b))), widened<T>(w(i, c)), sum);
   }
-  // Several sums side by side: one would wait for each of its terms.
+  // Several independent sums, since one alone would wait for each of its terms.
   [[nodiscard]] Wide<T> of_rows(Index b, Index c, Index begin, Index end) const {
     constexpr Index lanes = 16;
     Wide<T> sums[lanes]{};
@@ -114,7 +115,7 @@ template <Scalar T> struct CombinedColumns {
   Index columns, count;
 
   KOKKOS_INLINE_FUNCTION void operator()(Index c, Index begin, Index end) const {
-    // So many rows at a time, with the loop over them inside: neighbours in memory, and sums that don't wait.
+    // Rows per thread, with the loop over them inside: contiguous in memory, with independent sums.
     constexpr Index rows = on_host ? 32 : 1;
     const Wide<T> own = factors[c];
     Index i = begin;
@@ -146,7 +147,7 @@ void combine_columns(const ExecutionSpace& space, const Wide<T>* factors, const 
       CombinedColumns<T>{factors, Elements<T>(W), Elements<const T>(V), m, static_cast<Index>(V.extent(1)) / m});
 }
 
-// The choice is outside of the loop, which then vectorises.
+// `reads` is a template argument so that the loop vectorises.
 template <bool reads, Scalar T>
 void recur_reading(const ExecutionSpace& space, const RecurrenceFactors<T>& factors, const MatrixView<const T>& Y,
                    const MatrixView<const T>& X, const MatrixView<T>& Z, const MatrixView<T>& R) {
@@ -268,7 +269,7 @@ void BlockColumns<T>::combine(std::span<const Wide<T>> own, const MatrixView<T>&
   std::copy(factors.begin(), factors.end(), host_.data() + own.size());
   const auto used = Kokkos::make_pair(std::size_t{0}, count);
   Kokkos::deep_copy(space_, Kokkos::subview(device_, used), Kokkos::subview(host_, used));
-  // The host's copy is written again by the next call.
+  // Fence, because the next call overwrites the host's copy.
   space_.fence("heddle::expm::combine_columns");
   combine_columns<T>(space_, device_.data(), W, V);
 }

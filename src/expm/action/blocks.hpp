@@ -1,4 +1,4 @@
-// What methods for exp(A) B do with thin blocks, apart from products with A. Every rank does all of it.
+// Operations of the methods for exp(A) B on thin blocks, except products with A. Every rank does all of it.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -9,10 +9,10 @@
 
 namespace heddle::impl {
 
-/// Sums over rows of any T.
+/// Type of sums over rows of any T.
 template <Scalar T> using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
-/// Of a step of recur().
+/// Factors of a step of recur().
 template <Scalar T> struct RecurrenceFactors { T p, q, r, g; };
 /// Z = p Y + q X + r Z, then R += g Z; r == 0 does not read Z. Does not block.
 template <Scalar T>
@@ -28,11 +28,11 @@ template <Scalar T> class BlockColumns {
  public:
   explicit BlockColumns(const ExecutionSpace& space) : space_(space) {}
 
-  /// For b = 0 ... columns of V: <V_b, W_(b mod m)>, m = columns of W. Blocks.
+  /// Return <V_b, W_(b mod m)> for b = 0 ... columns of V, m = columns of W. Blocks.
   [[nodiscard]] std::vector<Wide<T>> dots(const MatrixView<const T>& V, const MatrixView<const T>& W);
-  /// ||W_c||_2, for elements whose squares don't overflow; infinity for NaN. Blocks.
+  /// Return ||W_c||_2, for elements whose squares don't overflow; infinity for NaN. Blocks.
   [[nodiscard]] std::vector<double> norms(const MatrixView<const T>& W);
-  /// max |Re w_ic|, |Im w_ic|; infinity for NaN. Blocks.
+  /// Return max |Re w_ic|, |Im w_ic|; infinity for NaN. Blocks.
   [[nodiscard]] std::vector<double> largest(const MatrixView<const T>& W);
   /// W_c = own[c] W_c + sum_k factors[k m + c] V_(k m + c), in the order of k; own[c] == 0 does not read W. Blocks
   /// until the factors are on the device.

@@ -10,13 +10,13 @@
 namespace heddle::impl {
 namespace {
 
-// Powers of i, of -i with `turns` = 3, of -1 with 2.
+// Powers of i (`turns` = 1), -1 (2) or -i (3).
 std::complex<double> power_of_i(int turns, std::size_t k) {
   constexpr std::complex<double> powers[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
   return powers[static_cast<std::size_t>(turns) * k % 4];
 }
 
-// The real and the imaginary part, if they are not zero.
+// The real and the imaginary part, each if it is not zero.
 std::vector<std::complex<double>> straight_parts(const std::complex<double>& time) {
   std::vector<std::complex<double>> parts;
   if (time.real() != 0.0 || time.imag() == 0.0) parts.emplace_back(time.real(), 0.0);
@@ -28,7 +28,7 @@ ExponentialSeries series_over(const ExpmActionOptions::Interval& interval, const
                               ExpmActionStructure structure, double tolerance) {
   const double half = 0.5 * (interval.largest - interval.least);
   const bool skew = structure == ExpmActionStructure::skew_hermitian;
-  // Products that are exactly real or imaginary.
+  // These products are exactly real or imaginary.
   const std::complex<double> z = skew ? std::complex(-time.imag() * half, time.real() * half) : time * half;
   return exponential_series(z, tolerance);
 }
@@ -45,8 +45,8 @@ ExponentialSeries exponential_series(const std::complex<double>& z, double toler
   }
   ExponentialSeries series;
   series.scale = real ? size : 0.0;
-  // J_k and I_k fall faster than any power beyond k = x, and exp(-x) I_k(x) as exp(-k^2 / 2 x) before: what follows is
-  // nothing.
+  // J_k and I_k fall faster than any power beyond k = x, and exp(-x) I_k(x) as exp(-k^2 / 2 x) before that: the terms
+  // after `last` are negligible.
   const double beyond = size + 12.0 * std::cbrt(size);
   const auto last = static_cast<int>((real ? std::min(beyond, std::sqrt(200.0 * size)) : beyond) + 80.0);
   const std::vector<double> values = bessel_functions(size, last, real ? Bessel::modified : Bessel::first_kind);
@@ -75,8 +75,8 @@ namespace {
 
 enum class Outcome {
   done,
-  grew,  // A vector that must not: the interval is too narrow. R is as it was.
-  lost,  // More than two digits, in the cancellation of terms. R is as it was, if that is not accepted.
+  grew,  // A vector grew that must not: the interval is too narrow. R is unchanged.
+  lost,  // Terms cancelled by more than two digits. R is unchanged unless that is accepted.
 };
 
 template <Scalar T>
@@ -112,7 +112,7 @@ Outcome act_by_series(const ActionProblem<T>& problem, const ExpmActionOptions::
   add_scaled<T>(space, T(1), R, T(0), current);
   add_scaled<T>(space, coefficient(0), R, T(0), sum);
   for (int k = 1; k <= series.degree(); ++k) {
-    // W_k takes W_{k-2}'s place; then the names move on.
+    // W_k overwrites W_{k-2}; then the names are swapped.
     const double twice = k == 1 ? 1.0 : 2.0;
     const T sign = k == 1 ? T(0) : T(skew ? 1 : -1);
     problem.apply(current, product);
@@ -141,14 +141,14 @@ Outcome act_by_series(const ActionProblem<T>& problem, const ExpmActionOptions::
   return Outcome::done;
 }
 
-// Of a time that is real or imaginary.
+// Compute R for a time that is real or imaginary.
 template <Scalar T>
 void act_straight(const ActionProblem<T>& problem, const std::optional<ExpmActionOptions::Interval>& given,
                   const std::optional<Spectrum>& found, ActionWorkspace<T>& work, const MatrixView<T>& R,
                   ExpmActionReport& report) {
   const double growth = problem.growth();
   const auto find = [&] { return spectrum_of(problem, work, report, {.growth = growth}); };
-  // What is given may be wide; then the other is found when it shows.
+  // `given` may be wide; a narrower interval is found if terms cancel.
   bool tight = !given || growth == 0.0;
   Spectrum spectrum;
   double parts = 1.0;

@@ -1,4 +1,4 @@
-// Powers of two apart from columns, which keep them in range.
+// Powers of two kept separately from columns, which stay in range.
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
 
@@ -10,9 +10,9 @@
 namespace heddle::impl {
 namespace {
 
-// From here on elements are far from 1: squares, and products with A, are in range below.
+// An element beyond this power of two is far from 1; below it, squares and products with A are in range.
 template <Scalar T> constexpr int far = std::is_same_v<Real<T>, float> ? 40 : 300;
-// What one factor takes, of double precision as all sums of columns are.
+// Largest exponent of one factor, which is double as are all sums of columns.
 constexpr int most_at_once = 1000;
 
 template <Scalar T>
@@ -53,7 +53,7 @@ void ColumnExponents<T>::multiply_by_exponential(const ExecutionSpace& space, co
 }
 
 template <Scalar T> void ColumnExponents<T>::finish(BlockColumns<T>& columns, const MatrixView<T>& R) {
-  // What no number of T gets through.
+  // Beyond +-5000 every number of T overflows or becomes zero.
   for (int& exponent : exponents_) exponent = std::clamp(exponent, -5000, 5000);
   while (std::any_of(exponents_.begin(), exponents_.end(), [](int exponent) { return exponent != 0; })) {
     std::vector<int> steps;

@@ -26,7 +26,8 @@ KrylovSteps<T>::KrylovSteps(const ActionProblem<T>& problem, int dimension, Inde
       work_(work),
       projected_(static_cast<std::size_t>(columns)) {}
 
-// Of the error over a share of the time, from m vectors: product of sub-diagonals times |time|^m / m!.
+// Logarithm of the bound of the error over a share of the time with m vectors: product of sub-diagonals times |time|^m
+// / m!.
 template <Scalar T> double KrylovSteps<T>::log_bound(int m, double share) const {
   return log_product_ + m * std::log(std::abs(problem_.time) * share) - std::lgamma(m + 1.0);
 }
@@ -36,7 +37,8 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
   const auto m = static_cast<std::size_t>(columns);
   const Index total = columns * (dimension_ + 1);
   const auto basis = [&](Index first, Index count) { return work_.blocks(n, first * columns, count * columns, total); };
-  // In the whole space a short recurrence would leave its vectors' orthogonality, and go on, where n vectors end it.
+  // In the whole space the vectors of a short recurrence would lose orthogonality, and it would not end after n
+  // vectors.
   const bool whole = dimension_ == n;
   const bool lanczos = !problem_.general() && !whole;
   const double sign = problem_.structure == ExpmActionStructure::skew_hermitian ? -1.0 : 1.0;
@@ -66,7 +68,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       work_.columns.combine(ones, next, factors, basis(first, j + 1 - first));
     };
     if (lanczos) {
-      // All but the two last vectors are orthogonal to it, and of the last but one it is known how much there is.
+      // All vectors but the last two are orthogonal to `next`, and the component along the last but one is known.
       std::vector<Wide<T>> found = work_.columns.dots(basis(j, 1), next);
       if (j > 0) {
         std::vector<Wide<T>> before;
@@ -76,7 +78,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       }
       subtract(std::max(j - 1, 0), found);
     } else {
-      // Twice is enough.
+      // Two passes of Gram-Schmidt are enough.
       subtract(0, work_.columns.dots(basis(0, j + 1), next));
       subtract(0, work_.columns.dots(basis(0, j + 1), next));
     }
@@ -106,7 +108,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       return enough;
     }
     if (log_bound(built_, rest_) <= std::log(problem_.tolerance * rest_)) {
-      // The companion looks one vector further.
+      // The companion takes one more vector.
       if (!problem_.general() || built_ == dimension_) return built_;
       enough = built_;
       log_product_of_enough = log_product_;
@@ -125,7 +127,7 @@ template <Scalar T> SmallExponential KrylovSteps<T>::small_exponential(const Sma
   const bool skew = problem_.structure == ExpmActionStructure::skew_hermitian;
   std::vector<double> diagonal, beside;
   double below = 0.0;
-  // An invariant subspace ends before.
+  // An invariant subspace ends earlier.
   for (std::size_t j = 0; j < static_cast<std::size_t>(m) && (j == 0 || below > 0.0); ++j) {
     const Kokkos::complex<double>& along = H[j + leading * j];
     if (j > 0) beside.push_back(below);
@@ -137,8 +139,8 @@ template <Scalar T> SmallExponential KrylovSteps<T>::small_exponential(const Sma
   return found;
 }
 
-// exp(share time A) e_1 in the subspace of m vectors of a general A, and along the vector after these: the element of
-// H below them leads there (Y. Saad 1992, the corrected scheme).
+// exp(share time A) e_1 in the subspace of m vectors of a general A, and along the next vector, which the element of H
+// below them couples (Y. Saad 1992, the corrected scheme).
 template <Scalar T> SmallExponential KrylovSteps<T>::corrected(const Small& H, int m, double share) const {
   const auto leading = static_cast<std::size_t>(dimension_) + 1;
   Small larger(H.begin(), H.begin() + static_cast<std::ptrdiff_t>(leading * static_cast<std::size_t>(m)));
@@ -147,7 +149,7 @@ template <Scalar T> SmallExponential KrylovSteps<T>::corrected(const Small& H, i
                                 4.0 * static_cast<double>(unit_roundoff<T>));
 }
 
-// The largest Re of an eigenvalue of share time A.
+// Largest real part of an eigenvalue of share time A.
 template <Scalar T> double KrylovSteps<T>::largest_growth(double share) const {
   if (problem_.growth() == 0.0) return 0.0;
   const double growth = problem_.growth() * share;
@@ -188,8 +190,8 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
     sensitivity = std::max(sensitivity, sizes[c] > 0.0 ? exponentials.back().sensitivity : 0.0);
   }
   const auto unit = static_cast<double>(unit_roundoff<T>);
-  // For a general A: the ratio of what the subspace leaves out to what it keeps, by the companion, which has one vector
-  // more.
+  // For a general A: ratio of the part that the subspace leaves out to the part that it keeps, from the companion,
+  // which has one vector more.
   double left_out = 0.0;
   if (problem_.general()) {
     exponentials.back() = corrected(projected_.back(), built_, share);
@@ -199,7 +201,8 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
       (k < static_cast<std::size_t>(ended_) ? kept : left_out) += Kokkos::abs(y[k]);
     }
     if (left_out > 0.0) left_out /= kept;
-    // The companion could not tell: beside what is left out, all that is kept may underflow.
+    // Stop here: beside a large part left out, the part that is kept may underflow, and the companion could not show
+    // it.
     if (!(std::max(sensitivity, left_out) <= std::cbrt(problem_.tolerance))) return false;
   }
   const double length = std::abs(problem_.time) * share;

@@ -1,4 +1,5 @@
-// Exponentials of tridiagonal matrices by their eigenvectors, of small dense ones by Taylor series and squarings.
+// Exponentials of tridiagonal matrices by their eigenvectors, and of small dense matrices by Taylor series and
+// squarings.
 #include "expm/action/small_exponential.hpp"
 
 #include "blas/lapack.hpp"
@@ -63,7 +64,7 @@ void add_series(const Square& X, std::size_t m, const Complex& length, std::vect
   }
 }
 
-// Brings the largest element near 1, and tells by which power of two.
+// Scale the largest element near 1, and return the exponent of the power of two.
 double normalise(std::vector<Complex>& X) {
   const double largest = largest_of(X);
   if (!(largest > 0.0) || !std::isfinite(largest)) return 0.0;
@@ -74,7 +75,7 @@ double normalise(std::vector<Complex>& X) {
 
 // exp(time X) e_1.
 SmallExponential exponential(Square X, std::size_t m, const std::complex<double>& time) {
-  // The mean of the eigenvalues is taken out.
+  // Subtract the mean of the eigenvalues.
   std::complex<double> mean = 0.0;
   for (std::size_t i = 0; i < m; ++i) mean += std::complex<double>(X[i + m * i].real(), X[i + m * i].imag());
   mean /= static_cast<double>(m);
@@ -82,7 +83,7 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
   const double norm = norm1(X, m) * std::abs(time);
   SmallExponential found;
   const auto size = static_cast<double>(m);
-  // A step is as good as 1 / m of a squaring, and twenty products come before these.
+  // A step costs 1 / m of a squaring, after about twenty products.
   const double steps = std::max(std::ceil(norm), 1.0);
   const double squarings = std::max(std::ceil(std::log2(norm)), 0.0);
   if (!std::isfinite(norm)) {
@@ -109,7 +110,7 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
     found.y.assign(E.begin(), E.begin() + static_cast<std::ptrdiff_t>(m));
   }
   const std::complex<double> exponent = time * mean;
-  // exp(exponent), of which a power of two is apart.
+  // exp(exponent), with a power of two stored separately.
   const double power = std::floor(exponent.real() / std::log(2.0));
   found.exponent += power;
   const std::complex<double> factor =

@@ -11,7 +11,7 @@
 namespace heddle::impl {
 namespace {
 
-// Entries whose bits depend on their places alone, in (-1, 1).
+// Fill with numbers in (-1, 1) whose bits depend on their places alone.
 template <Scalar T> void fill_random(const ExecutionSpace& space, const MatrixView<T>& vector) {
   const Elements<T> v(vector);
   for_each_element(
@@ -73,12 +73,12 @@ Spectrum spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work, 
       throw Error(ErrorKind::computation, "expm_action: A times a vector overflows");
     }
     seen = std::max(seen, std::abs(diagonal.back()) + below);
-    // What is left of a vector in an invariant subspace is rounding.
+    // The remainder of a vector in an invariant subspace is rounding.
     if (below <= unit * seen) below = 0.0;
     if (below == 0.0 || j == look) {
       ends = ritz_ends(diagonal, off_diagonal, below);
       const double open = search.growth > 0.0 ? ends.largest_residual : ends.least_residual;
-      // No series is longer than this.
+      // No series is longer than `most`.
       const double span = std::min(std::abs(search.growth) * (ends.largest - ends.least), 2e8);
       const double most = 30.0 + 10.0 * std::sqrt(span);
       if (below == 0.0 || std::abs(search.growth) * open <= 0.25 || static_cast<double>(j) >= most) break;
@@ -95,9 +95,8 @@ Spectrum spectrum_of(const ActionProblem<T>& problem, ActionWorkspace<T>& work, 
     interval.largest = std::max(interval.largest, -interval.least);
     interval.least = -interval.largest;
   }
-  // Eigenvalues that were missed, rounding, and a spectrum that is one point. At the end where exp(growth x) is
-  // largest, an interval that is too wide by x costs a factor exp(growth x): there it is wider by 1 / (2 growth) at
-  // most.
+  // Margin for missed eigenvalues, rounding, and a spectrum of one point. At the end where exp(growth x) is largest, an
+  // interval that is too wide by x costs a factor exp(growth x): there it is wider by 1 / (2 growth) at most.
   const double width = 0.005 * (interval.largest - interval.least);
   const double rounding = 16.0 * unit * std::max(std::abs(interval.least), std::abs(interval.largest)) + 1e-30;
   const double narrow = search.growth == 0.0 ? width : std::min(width, 0.5 / std::abs(search.growth));

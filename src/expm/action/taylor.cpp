@@ -1,4 +1,4 @@
-// exp(time A) B by Taylor series, in as many steps as the norms of powers of A ask for.
+// exp(time A) B by Taylor series, in as many steps as the norms of powers of A require.
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
 #include "expm/dense/norm_estimate.hpp"
@@ -14,21 +14,21 @@
 namespace heddle::impl {
 namespace {
 
-// Of a step: terms grow to exp(||A||) before they fall, and rounding with them. (Al-Mohy and Higham go to 9.9, with a
+// Longest step: terms grow to exp(||A||) before they fall, and so does rounding. (Al-Mohy and Higham go to 9.9, with a
 // quarter fewer products, and up to e^9.9 units of rounding.)
 constexpr double longest_step = 5.0;
 constexpr int highest_degree = 40;
-constexpr int most_powers = 6;  // p (p - 1) - 1 is a degree.
+constexpr int most_powers = 6;  // Largest p; p (p - 1) - 1 is a degree.
 
 struct Steps {
   int degree = 0;
   double count = 1.0;
-  double theta = 0.0;  // ||A / count||, as far as the choice goes.
-  double norm = 0.0;   // ||time A||_1 itself.
+  double theta = 0.0;  // Bound of ||A / count|| used in the choice.
+  double norm = 0.0;   // ||time A||_1.
   [[nodiscard]] double products() const { return degree * count; }
 };
 
-// The largest theta of each degree for which the backward error is within the tolerance.
+// Largest theta of each degree for which the backward error is within the tolerance.
 std::array<double, highest_degree + 1> largest_thetas(double tolerance) {
   std::array<double, highest_degree + 1> thetas{};
   for (int degree = 1; degree <= highest_degree; ++degree) {
@@ -37,7 +37,7 @@ std::array<double, highest_degree + 1> largest_thetas(double tolerance) {
   return thetas;
 }
 
-// The fewest products for ||A^k||_1 <= alpha^k, k > degree >= `from`.
+// Return the fewest products if ||A^k||_1 <= alpha^k for k > degree >= `from`.
 Steps fewest(double alpha, int from, const std::array<double, highest_degree + 1>& thetas) {
   Steps best;
   best.count = std::numeric_limits<double>::infinity();
@@ -68,7 +68,7 @@ template <Scalar T> class ShiftedRoots {
     const double scaled = estimate_norm1<T>(problem_.space, problem_.n, 2, power(false), power(true));
     return std::ldexp(std::pow(scaled, 1.0 / k), exponent_);
   }
-  // Powers are of (A - shift) / 2^exponent from now on, so that they stay in range.
+  // Take powers of (A - shift) / 2^exponent from here on, so that they stay in range.
   void scale_by(double norm) { std::frexp(norm, &exponent_); }
 
  private:
@@ -86,7 +86,7 @@ template <Scalar T> class ShiftedRoots {
   int exponent_ = 0;
 };
 
-// Degree and steps, with as many norms of powers as promise to save more products than they take.
+// Choose degree and steps, from as many norms of powers as promise to save more products than they take.
 template <Scalar T> Steps choose_steps(const ActionProblem<T>& problem, ExpmActionReport& report) {
   const auto thetas = largest_thetas(problem.tolerance);
   const double length = std::abs(problem.time);
@@ -113,7 +113,7 @@ template <Scalar T> Steps choose_steps(const ActionProblem<T>& problem, ExpmActi
   return best;
 }
 
-// sum_(j > k) norm^(j - k) k! / j!: the terms after the k-th of a series, over that one, are no larger.
+// sum_(j > k) norm^(j - k) k! / j!: bound of the terms after the k-th of a series, relative to the k-th.
 double rest_after(int k, double norm) {
   double sum = 0.0;
   double term = 1.0;
@@ -125,7 +125,7 @@ double rest_after(int k, double norm) {
   return std::numeric_limits<double>::infinity();
 }
 
-// Whether A^k R = 0 for a k <= most, whatever the sizes of the powers are.
+// Return whether A^k R = 0 for some k <= most, for powers of any size.
 template <Scalar T>
 bool ends_within(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R, int most,
                  ExpmActionReport& report) {
@@ -147,16 +147,16 @@ bool ends_within(const ActionProblem<T>& problem, ActionWorkspace<T>& work, cons
   return false;
 }
 
-// A term of a series is rounded by its own recurrence and by the product that follows, whose sums may cancel: a product
-// of elements that have moved as much shows what that leaves.
+// A term of a series is rounded by its own recurrence and by the next product, whose sums may cancel. A product of
+// elements moved by as much shows how large the error becomes.
 template <Scalar T> void move_before_product(ActionWorkspace<T>& work, const MatrixView<T>& X) {
   work.move_companion(X, 4.0 * static_cast<double>(unit_roundoff<T>), 0.0);
 }
 
 enum class WholeSeries { done, overflows, never_ends };
 
-// The whole series in one step, where its terms end because A is nilpotent and no term is much larger than the sum:
-// then A may be as large as it likes. R is as it was where that is not so within `most` terms.
+// Sum the whole series in one step, if its terms end because A is nilpotent and no term is much larger than the sum;
+// then A may be of any size. R is unchanged if that is not so within `most` terms.
 template <Scalar T>
 WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R,
                              int most, ExpmActionReport& report) {
@@ -184,7 +184,7 @@ WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>
     for (std::size_t c = 0; c < sums.size(); ++c) {
       if (terms[c] > 0.0) cancelled = std::max(cancelled, terms[c] / sums[c]);
     }
-    // As much as steps may lose.
+    // Steps may lose as much.
     if (!(cancelled <= std::exp(longest_step))) return WholeSeries::never_ends;
     add_scaled<T>(problem.space, T(1), sum, T(0), R);
     report.degree = k;
@@ -196,7 +196,7 @@ WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>
   return WholeSeries::never_ends;
 }
 
-// The same, of columns that are as small as need be for their terms. False where there are too many of these.
+// The same with columns scaled down until their terms are in range. Return false if there are too many terms.
 template <Scalar T>
 bool act_by_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>& work, const MatrixView<T>& R, int most,
                          ExpmActionReport& report) {
@@ -221,7 +221,7 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
   const ExecutionSpace& space = problem.space;
   const auto m = static_cast<Index>(R.extent(1));
   const Steps steps = choose_steps(problem, report);
-  // Tried where it costs little beside the steps.
+  // Try the whole series if it costs little beside the steps.
   const auto most = static_cast<int>(std::min<Index>(problem.n, 100));
   if (problem.shift == 0.0 && steps.products() > 4.0 * most && act_by_whole_series(problem, work, R, most, report)) {
     return true;
@@ -234,7 +234,7 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
   report.truncation = backward_error(steps.degree, steps.theta);
   const std::complex<double> time = problem.time / steps.count;
   const auto unit = static_cast<double>(unit_roundoff<T>);
-  // Of a 1-norm, over the largest part of an element.
+  // Ratio of the 1-norm to the largest part of an element.
   const double rows = std::sqrt(2.0) * static_cast<double>(problem.n);
   MatrixView<T> X = work.blocks(problem.n, 0, m, 2 * m);
   MatrixView<T> Y = work.blocks(problem.n, m, m, 2 * m);
@@ -244,7 +244,7 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
     add_scaled<T>(space, T(1), R, T(0), X);
     std::vector<double> sum = terms;
     std::vector<double> term = terms, before = terms;
-    double rest = 0.0;  // Of the terms left out, over the last.
+    double rest = 0.0;  // Bound of the terms left out, relative to the last.
     for (int k = 1; k <= steps.degree; ++k) {
       move_before_product(work, X);
       problem.apply(X, Y);
@@ -253,8 +253,8 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
       recur<T>(space, {scalar_from<T>(factor), scalar_from<T>(-factor * problem.shift), T(0), T(1)}, Y, X, Y, R);
       std::swap(X, Y);
       report.degree = std::max(report.degree, k);
-      // All that follows is nothing beside the sum, in each column. (A small term alone does not say so: A may make
-      // much of it.)
+      // Converged: all terms that follow are negligible beside the sum, in each column. (A small term alone does not
+      // show this: A may enlarge it.)
       before = std::exchange(term, work.columns.largest(X));
       sum = work.columns.largest(R);
       rest = rest_after(k, steps.norm / steps.count);
@@ -269,11 +269,11 @@ bool act_by_taylor(const ActionProblem<T>& problem, double most_products, Action
       if (converged) {
         break;
       }
-      // Powers beyond the degree are as small as the steps were chosen for.
+      // Beyond the degree the bound theta of the powers holds, for which the steps were chosen.
       if (k == steps.degree) rest = rest_after(k, steps.theta);
     }
-    // The companion gets what the terms left out may be: as large as `rest` allows, with the elements of the last term
-    // and of that before, as A may have no diagonal; by unlike factors, so that the two never cancel.
+    // The companion gets an estimate of the terms left out: as large as `rest` allows, with the elements of the last
+    // term and of the one before, since A may have no diagonal; by different factors, so that the two never cancel.
     if (term.back() > 0.0 && before.back() > 0.0) {
       work.add_to_companion(R, 2.0 * rest, X);
       work.add_to_companion(R, rest * std::min(term.back() / before.back(), 1.0), Y);

@@ -14,14 +14,14 @@ namespace {
 using Range1 = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
-// Columns of A that one sum runs over: all on CPUs; on GPUs few enough that there are threads to spare.
+// Columns of A in one sum: all on CPUs; on GPUs few enough to have plenty of threads.
 constexpr Index chunk_width = 128;
 Index column_chunks_of(Index n) {
   return on_host ? 1 : std::max<Index>((n + chunk_width - 1) / chunk_width, 1);
 }
 
-// partial(i, c, chunk) = the chunk's share of row i of A times column c of X, `width` columns at once: A is read from
-// memory once for all of them.
+// partial(i, c, chunk) = the chunk's share of row i of A times column c of X, `width` columns at once: so that A is
+// read from memory once for all of them.
 template <Scalar Element, Scalar T, int width> struct RowSums {
   using R = Real<T>;
   static constexpr Index run = on_host ? 128 : 1;
@@ -96,7 +96,7 @@ void sum_rows(const ExecutionSpace& space, const MatrixView<const Element>& A, c
   Kokkos::parallel_for("heddle::expm::thin_product", Range1(space, 0, (rows + run - 1) / run * sums.chunks), sums);
 }
 
-// Sums of the chunks of rows, rows x columns of each.
+// Sums of the chunks of rows, each of rows x columns.
 template <Scalar T> struct PartialSums {
   const T* sums;
   Index rows, columns, chunks;
@@ -119,7 +119,7 @@ void join_chunks(const ExecutionSpace& space, Real<T> factor, const PartialSums<
       });
 }
 
-// The largest part of an element in size; infinity for NaN.
+// Largest part of an element in size; infinity for NaN.
 template <Scalar T> double largest_part(const ExecutionSpace& space, const MatrixView<const T>& matrix) {
   const Elements<const T> a(matrix);
   const auto rows = static_cast<Index>(matrix.extent(0));
@@ -148,7 +148,7 @@ template <Scalar Element, Scalar T> struct ColumnSteps {
   Elements<const T> x;
   Index* steps;
   Index rows, n;
-  double factor, second_factor;  // A power of two, as two that don't overflow.
+  double factor, second_factor;  // A power of two, as two factors that don't overflow.
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     const Index part = team.league_rank() % parts;
@@ -207,10 +207,10 @@ template <Scalar T> void unpack_bands(const ExecutionSpace& space, const T* from
       KOKKOS_LAMBDA(Index i, Index c) { to(i, c) = from[i % band + band * (c + columns * (i / band))]; });
 }
 
-// Room for `wanted` elements; what was there is lost.
+// Allocate space for `wanted` elements; the old contents are lost.
 template <class View> void grow(const ExecutionSpace& space, View& view, Index wanted, const std::string& label) {
   if (static_cast<Index>(view.extent(0)) < wanted) {
-    // Pinned memory is allocated without an instance.
+    // Pinned memory is allocated without an execution space instance.
     if constexpr (std::is_same_v<typename View::memory_space, MemorySpace>) {
       view = View(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), static_cast<std::size_t>(wanted));
     } else {
@@ -295,7 +295,7 @@ void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView
   const Index count = Kernel::parts * size() * columns;
   grow(space, steps_, count, "heddle::expm::thin_steps");
   grow(space, host_steps_, count, "heddle::expm::thin_host_steps");
-  // Rows of X that this rank's rows of A meet.
+  // Rows of X that multiply this rank's rows of A.
   const MatrixView<const T> mine = matrix_view(X.data() + first_row_, static_cast<Index>(A_.local().extent(0)), columns,
                                                static_cast<Index>(X.stride(1)));
   const Kernel kernel{Elements<const Element>(MatrixView<const Element>(A_.local())),
@@ -314,7 +314,7 @@ void ThinProducts<Element, T>::multiply_adjoint(Real<T> factor, const MatrixView
                 std::ldexp(1.0, -scale) * static_cast<double>(factor) * static_cast<double>(inner), size(), columns, Y);
 }
 
-// The action's, and those of estimates, which are made in double precision.
+// Instances for the action, and for estimates, which are made in double precision.
 template class ThinProducts<float, float>;
 template class ThinProducts<double, double>;
 template class ThinProducts<float, Kokkos::complex<float>>;

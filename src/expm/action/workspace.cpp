@@ -1,4 +1,4 @@
-// Storage of the methods for exp(time A) B, and the column that tells what becomes of errors.
+// Storage of the methods for exp(time A) B, and the companion column that estimates errors.
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
 #include <heddle/core/random.hpp>
@@ -11,7 +11,7 @@
 namespace heddle::impl {
 namespace {
 
-// Every element of column c of R moves by a random part of `relative` times itself and of `absolute`.
+// Move every element of column c of R by a random part of `relative` times itself and of `absolute`.
 template <Scalar T>
 void move_at_random(const ExecutionSpace& space, const MatrixView<T>& R, Index c, double relative, double absolute) {
   const Elements<T> r(R);
@@ -95,7 +95,7 @@ template <Scalar T> double ActionWorkspace<T>::estimated_error() {
   const MatrixView<T> sum = block_of(all, 0, n, m, m + 1);
   const std::vector<double> sizes = columns.norms(parts);
   std::vector<Wide<T>> factors;
-  // Beside the companion; powers of two on their own may be out of range.
+  // Weights relative to the companion; separate powers of two may be out of range.
   std::vector<double> beside;
   for (std::size_t c = 0; c < weights_.size(); ++c) {
     const int exponent = exponents.of(c) - exponents.of(weights_.size());

@@ -1,3 +1,4 @@
+// Emulated products whose factors are scaled and probed unless they are evenly scaled.
 #include "expm/arithmetic/careful_products.hpp"
 
 #include <utility>
@@ -7,7 +8,7 @@ namespace heddle::impl {
 namespace {
 
 GemmOptions emulated(GemmOptions options) {
-  // Who leaves the arithmetic to the model asks for no bits.
+  // `Arithmetic::automatic` promises no reproducibility.
   if (options.arithmetic == Arithmetic::automatic) options.emulation.fallback = Fallback::native;
   options.arithmetic = Arithmetic::emulated;
   return options;

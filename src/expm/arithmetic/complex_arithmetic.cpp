@@ -1,3 +1,4 @@
+// Kernels of sums of matrices in parts, and complex products from three or four real ones.
 #include "expm/arithmetic/complex_arithmetic.hpp"
 
 #include "dist/elementwise.hpp"
@@ -13,7 +14,7 @@
 namespace heddle::impl {
 namespace {
 
-// Terms of one linear combination: sqrt(degree) powers at most.
+// Most terms of one linear combination: sqrt(degree) powers at most.
 constexpr std::size_t most_terms = 8;
 
 // target = sum_k coefficients[k] terms[k], plus `identity` on the diagonal.
@@ -28,7 +29,7 @@ void combine_terms(const Communicator& comm, T identity, std::span<const T> coef
     from[k] = Elements<T>(terms[k]->local());
     weights[k] = coefficients[k];
   }
-  // Where this rank's part of the diagonal is: j = i + diagonal. Bands: local indices are global ones, shifted.
+  // On this rank the diagonal is at j = i + diagonal: in bands, local indices are shifted global ones.
   Index diagonal = std::numeric_limits<Index>::max() / 2;
   if (identity != T{0} && target.local().size() > 0) {
     diagonal = target.global_row(0) - target.global_column(0);
@@ -44,7 +45,7 @@ void combine_terms(const Communicator& comm, T identity, std::span<const T> coef
       });
 }
 
-// result = re X + im Y, of two matrices alike.
+// result = re X + im Y, for matrices of the same placement.
 template <RealScalar T>
 void add_scaled(const Communicator& comm, T re, const SharedMatrix<T>& X, T im, const SharedMatrix<T>& Y,
                 const DistributedMatrix<T>& result) {
@@ -57,7 +58,7 @@ void add_scaled(const Communicator& comm, T re, const SharedMatrix<T>& X, T im, 
       KOKKOS_LAMBDA(Index i, Index j) { to(i, j) = heddle::multiply_add(re, x(i, j), im * y(i, j)); });
 }
 
-// From three products, P = Xr Yr, Q = Xi Yi and S = (Xr + Xi) (Yr + Yi): S = S - P - Q, then P = P - Q.
+// Combine three products, P = Xr Yr, Q = Xi Yi and S = (Xr + Xi) (Yr + Yi): S = S - P - Q, then P = P - Q.
 template <RealScalar T>
 void join_three_products(const Communicator& comm, const DistributedMatrix<T>& P, const DistributedMatrix<T>& Q,
                          const DistributedMatrix<T>& S) {
@@ -243,7 +244,7 @@ WorkParts<T> ComplexArithmetic<T>::combine(std::complex<double> identity, std::s
 
 template <RealScalar T> Parts<T> ComplexArithmetic<T>::times_power_of_two(Parts<T> X, int exponent) const {
   while (exponent != 0) {
-    // In steps, where the whole factor would be out of range.
+    // Multiply in steps, since the whole factor may be out of range.
     const int step = std::clamp(exponent, -100, 100);
     const std::array<T, 1> factor = {static_cast<T>(std::ldexp(1.0, step))};
     X = combine(0.0, factor, std::span<const Parts<T>>(&X, 1));

@@ -1,4 +1,4 @@
-// Sums and products of complex matrices in real and imaginary parts, on real products.
+// Sums and products of complex matrices in real and imaginary parts, based on real products.
 #pragma once
 
 #include "dist/redistribution.hpp"
@@ -15,19 +15,19 @@
 
 namespace heddle::impl {
 
-/// A right factor, in column bands: of a product in row bands it is then all that travels, in messages that need no
-/// packing. Made once for a matrix that many products share.
+/// A right factor in column bands: only it travels in a product in row bands, in messages that need no packing. Made
+/// once for a matrix in many products.
 template <RealScalar T> struct RightFactor {
   Parts<T> parts;
-  SharedMatrix<T> sum;  ///< real + imaginary, where three real products will want it.
+  SharedMatrix<T> sum;  ///< real + imaginary, if three real products need it.
   Symmetry symmetry = Symmetry::none;
 };
 
-/// Square matrices in row bands, their arithmetic, and what it cost. Every result is a matrix of its own, which its one
-/// owner may write; factors and terms are only read.
+/// Square matrices in row bands, their arithmetic, and its cost. Every result is a matrix with one owner, which may
+/// write it; factors and terms are only read.
 template <RealScalar T> class ComplexArithmetic {
  public:
-  /// The names by which polynomials know them: elements, a matrix to be read, one to be written, and a right factor.
+  /// Names that polynomials use: elements, a matrix to read, one to write, and a right factor.
   using Element = T;
   using Matrix = Parts<T>;
   using Written = WorkParts<T>;
@@ -36,21 +36,21 @@ template <RealScalar T> class ComplexArithmetic {
   /// For n x n matrices. `complex_products`: 3 or 4.
   ComplexArithmetic(const Communicator& comm, Index n, int complex_products, const GemmOptions& options);
 
-  /// Row bands over all ranks: the placement of every matrix here but right factors.
+  /// Row bands over all ranks: the placement of every matrix here except right factors.
   [[nodiscard]] const Placement& placement() const noexcept { return rows_.placement(); }
-  /// That of right factors.
+  /// Placement of right factors.
   [[nodiscard]] const Placement& columns_placement() const noexcept { return columns_.placement(); }
-  /// A matrix of the workspace, uninitialised.
+  /// Return a matrix of the workspace, uninitialised.
   [[nodiscard]] WorkMatrix<T> take() const { return rows_.take(); }
-  /// Y in column bands. `columns`: parts of it that are there already; empty where they are not. Of a symmetric Y they
-  /// are made from its row bands, and nothing travels.
+  /// Return Y in column bands. `columns`: those of its parts that already exist; the others are empty. Parts of a
+  /// symmetric Y are made from its row bands, without communication.
   [[nodiscard]] Parts<T> column_bands(const Parts<T>& Y, const Parts<T>& columns = {}, Symmetry of_Y = Symmetry::none);
-  /// The same, with what three real products will want.
+  /// The same, with the sum that three real products need.
   [[nodiscard]] RightFactor<T> right_factor(const Parts<T>& Y, const Parts<T>& columns = {},
                                             Symmetry of_Y = Symmetry::none);
 
-  /// alpha X Y. `symmetry`: that of the result; where Y has one too, so has X, that which follows of matrices that
-  /// commute, to the bit.
+  /// alpha X Y. `symmetry`: that of the result; if Y also has one, so has X: the one that follows for commuting
+  /// matrices, to the bit.
   [[nodiscard]] WorkParts<T> multiply(T alpha, const Parts<T>& X, const RightFactor<T>& Y,
                                       Symmetry symmetry = Symmetry::none);
   /// alpha X Y + Z, in Z's storage. `symmetry`: that of the result and of Z.
@@ -59,47 +59,48 @@ template <RealScalar T> class ComplexArithmetic {
   /// identity I + sum_k coefficients[k] terms[k], each element summed in this order.
   [[nodiscard]] WorkParts<T> combine(std::complex<double> identity, std::span<const T> coefficients,
                                      std::span<const Parts<T>> terms) const;
-  /// 2^exponent X, without rounding in the normal range; X itself where the exponent is 0.
+  /// 2^exponent X, without rounding in the normal range; X itself if the exponent is 0.
   [[nodiscard]] Parts<T> times_power_of_two(Parts<T> X, int exponent) const;
-  /// factor X, in X's storage where the factor is real, and in another where it is not.
+  /// factor X, in X's storage if the factor is real, otherwise in another.
   [[nodiscard]] WorkParts<T> scaled(std::complex<double> factor, WorkParts<T> X) const;
 
-  /// For products from here on; changes nothing where they are native, or the options want no probe.
+  /// Set the trust for later products; no effect if they are native, or the options want no probe.
   void trust_norms(Trust trust) {
     if (products_of_.careful) products_of_.careful->trust(trust);
   }
-  /// `tested`, or `never` where the parts of A are filled too unevenly for that.
+  /// `tested`, or `never` if the parts of A are filled too unevenly for that.
   [[nodiscard]] Trust trust_in(const Parts<T>& A);
-  /// Whether anything depends on it.
+  /// Whether the result of trust_in() has any effect.
   [[nodiscard]] bool tests_scaling() const noexcept { return products_of_.careful != nullptr; }
 
   /// Called after each real product.
   std::function<void()> after_product;
-  /// What real products cost since reset_counts(): how many there were, 2 n^3 flops each, less what half ones leave
-  /// out, the slowest rank's seconds, and how many of them had their factors probed.
+  /// Cost of the real products since reset_counts(): their number, their flops (2 n^3 each, less those that half
+  /// products save), the slowest rank's seconds, and the number of products whose factors were probed.
   [[nodiscard]] int products() const noexcept { return products_; }
   [[nodiscard]] double flops() const noexcept { return flops_; }
   [[nodiscard]] double gemm_seconds() const noexcept { return gemm_seconds_; }
   [[nodiscard]] int probes() const noexcept { return probes_; }
   void reset_counts();
-  /// Of the tiles that products are computed in.
+  /// Tile of the products.
   [[nodiscard]] Index tile() const { return products_of_.whole->tile(); }
 
  private:
-  // `sign`: of the part's transpose, which is the part itself; 0 where it is not.
+  // `sign`: the sign s with part^T = s part; 0 if there is none.
   [[nodiscard]] SharedMatrix<T> in_column_bands(const SharedMatrix<T>& part, int sign);
   [[nodiscard]] WorkMatrix<T> sum(const Parts<T>& X, const MatrixPool<T>& pool) const;
-  // Z = alpha X Y + beta Z, of real matrices; `half`: of a symmetric result, which is then to be completed.
+  // Z = alpha X Y + beta Z, for real matrices; `half`: only half of a symmetric result, which complete() then
+  // completes.
   void product(T alpha, const RealFactor<T>& X, const RealFactor<T>& Y, T beta, WorkMatrix<T>& Z, bool half);
   // Z += alpha X Y, part by part; absent parts of Z begin at zero. `symmetry`: that of the result.
   void add_products(T alpha, const Parts<T>& X, const RightFactor<T>& Y, WorkParts<T>& Z, Symmetry symmetry);
-  // The other half of a product of this symmetry.
+  // Fill in the other half of a product of this symmetry.
   void complete(WorkParts<T>& Z, Symmetry symmetry);
 
   Communicator comm_;
   MatrixPool<T> rows_;
   MatrixPool<T> columns_;
-  std::optional<Redistribution<T>> to_columns_;  // Made when it is first asked for.
+  std::optional<Redistribution<T>> to_columns_;  // Constructed when first needed.
   int complex_products_;
   ChosenProducts<T> products_of_;
   int products_ = 0;

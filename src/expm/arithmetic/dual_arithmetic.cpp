@@ -1,3 +1,4 @@
+// Products and sums of matrices and their derivatives, from those of ComplexArithmetic.
 #include "expm/arithmetic/dual_arithmetic.hpp"
 
 #include <vector>

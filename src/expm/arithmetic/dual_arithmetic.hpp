@@ -9,8 +9,8 @@
 
 namespace heddle::impl {
 
-/// X + e X' with e^2 = 0, to be read: a matrix and its derivative in some direction. What an algorithm makes of it is
-/// its result and the derivative of that, as the blocks of [X X'; 0 X] would be, of which only two are kept.
+/// X + e X' with e^2 = 0, to be read: a matrix and its derivative in some direction. An algorithm on it returns its
+/// result and the derivative of that, as from the blocks of [X X'; 0 X], of which only two are kept.
 template <RealScalar T> struct Dual {
   Parts<T> value;
   Parts<T> derivative;
@@ -31,8 +31,8 @@ template <RealScalar T> struct DualFactor {
   RightFactor<T> derivative;
 };
 
-/// The operations of ComplexArithmetic, of both at once: (X Y)' = X' Y + X Y' is two products beside the one of X Y. No
-/// product is computed by half.
+/// The operations of ComplexArithmetic for a matrix and its derivative: (X Y)' = X' Y + X Y' takes two products beside
+/// that of X Y. No product is computed by half.
 template <RealScalar T> class DualArithmetic {
  public:
   using Element = T;
@@ -40,7 +40,7 @@ template <RealScalar T> class DualArithmetic {
   using Written = WorkDual<T>;
   using Factor = DualFactor<T>;
 
-  /// `arithmetic`, which outlives it, computes, and counts.
+  /// `arithmetic`, which must outlive this object, computes and counts.
   explicit DualArithmetic(ComplexArithmetic<T>& arithmetic) : arithmetic_(&arithmetic) {}
 
   [[nodiscard]] DualFactor<T> right_factor(const Dual<T>& Y, const Dual<T>& columns = {},
@@ -54,7 +54,7 @@ template <RealScalar T> class DualArithmetic {
   /// identity I + sum_k coefficients[k] terms[k].
   [[nodiscard]] WorkDual<T> combine(std::complex<double> identity, std::span<const T> coefficients,
                                     std::span<const Dual<T>> terms) const;
-  /// 2^exponent X, as ComplexArithmetic has it.
+  /// 2^exponent X, as in ComplexArithmetic.
   [[nodiscard]] Dual<T> times_power_of_two(Dual<T> X, int exponent) const {
     return {arithmetic_->times_power_of_two(std::move(X.value), exponent),
             arithmetic_->times_power_of_two(std::move(X.derivative), exponent)};

@@ -1,3 +1,4 @@
+// Tests of the scaling of matrices by the exponents of their elements, and scaling by powers of two.
 #include "expm/arithmetic/even_scaling.hpp"
 
 #include "dist/elementwise.hpp"
@@ -13,14 +14,14 @@ namespace heddle::impl {
 namespace {
 
 constexpr int path_length = 4;
-constexpr int allowed_in_all = 10;    // Bits that rows' or columns' largest elements may differ by.
-constexpr int allowed_anywhere = 40;  // And any two elements.
-constexpr int allowed_each = 3;       // Bits that an element of a path may be smaller than the largest, but for one.
+constexpr int allowed_in_all = 10;    // Bits by which the largest elements of rows or of columns may differ.
+constexpr int allowed_anywhere = 40;  // Bits by which any two elements may differ.
+constexpr int allowed_each = 3;       // Bits by which all elements of a path but one may be smaller than the largest.
 
 using Teams = Kokkos::TeamPolicy<ExecutionSpace>;
 using Exponents = Kokkos::View<int*, MemorySpace>;
 
-// floor(log2 |x|); of denormals that of the largest, which is as good here.
+// floor(log2 |x|); for denormals that of the largest denormal, which suffices here.
 KOKKOS_INLINE_FUNCTION int exponent_of_bits(std::uint64_t bits) {
   return bits == 0 ? exponent_of_zero : static_cast<int>(bits >> 52) - 1023;
 }
@@ -28,7 +29,7 @@ template <RealScalar T> KOKKOS_INLINE_FUNCTION std::uint64_t bits_of(T x) {
   return Kokkos::bit_cast<std::uint64_t>(static_cast<double>(x)) & 0x7fffffffffffffffULL;
 }
 
-// result(j) = the exponent of the largest |x_ij| of each column.
+// result(j) = exponent of the largest |x_ij| of each column.
 template <RealScalar T>
 void column_exponents(const ExecutionSpace& space, const MatrixView<T>& X, const Exponents& result) {
   const Elements<T> x(X);
@@ -49,7 +50,7 @@ void column_exponents(const ExecutionSpace& space, const MatrixView<T>& X, const
       });
 }
 
-// result(j) = the largest weights(i) + exponent of x_ij: paths to the rows i made longer by one element.
+// result(j) = the largest weights(i) + exponent of x_ij: paths to the rows i, extended by one element.
 template <RealScalar T>
 void longer_paths(const ExecutionSpace& space, const MatrixView<T>& X, const Exponents& weights,
                   const Exponents& result) {
@@ -72,7 +73,8 @@ void longer_paths(const ExecutionSpace& space, const MatrixView<T>& X, const Exp
       });
 }
 
-// Exponents of the largest and of the smallest element but zero of each row or column; of none: that of zero, twice.
+// Exponents of the largest and of the smallest nonzero element of each row or column; without nonzeros the exponent of
+// zero for both.
 template <RealScalar T>
 void extreme_exponents(const ExecutionSpace& space, const MatrixView<T>& X, bool rows, const Exponents& largest,
                        const Exponents& smallest) {
@@ -109,7 +111,7 @@ void scale_by_exponents(const ExecutionSpace& space, const MatrixView<const T>& 
       space, "heddle::expm::scale_by_exponents", static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
       KOKKOS_LAMBDA(Index i, Index j) {
         const int exponent = sign * exponents(rows ? i : j);
-        // In two steps, each in range; nothing is rounded on the way to a normal number.
+        // Two steps, each in range; a normal result is not rounded on the way.
         const int half = exponent / 2;
         target(i, j) = source(i, j) * power_of_two<T>(half) * power_of_two<T>(exponent - half);
       });
@@ -126,7 +128,7 @@ Exponents on_device(const ExecutionSpace& space, const int* values, Index count)
   return result;
 }
 
-// What stands for columns (rows) first, first + 1 ... of the whole, and `otherwise` elsewhere.
+// Return the values of columns (rows) first, first + 1 ... of the whole, and `otherwise` elsewhere.
 std::vector<int> on_host_from(const ExecutionSpace& space, const Exponents& values, Index n, Index first,
                               int otherwise) {
   std::vector<int> all(static_cast<std::size_t>(n), otherwise);
@@ -211,7 +213,8 @@ template <RealScalar T> bool EvenScaling<T>::measure(const DistributedMatrix<T>&
   };
   std::vector<int> paths = over_ranks();
   const auto [least, most] = std::minmax_element(paths.begin(), paths.end());
-  // Then the largest element of a column can follow any path into it, and none is much smaller than the largest of all.
+  // If so, the largest element of a column can extend any path into it, and none is much smaller than the largest of
+  // all.
   if (paths.empty() || *most == exponent_of_zero || *least >= *most - allowed_each) {
     return true;
   }

@@ -1,4 +1,4 @@
-// Matrices of one placement that are used again and again.
+// Pools of reusable matrices of one placement.
 #pragma once
 
 #include "dist/work_matrix.hpp"
@@ -8,15 +8,15 @@
 
 namespace heddle::impl {
 
-/// Copies of a pool share its matrices.
+/// A pool of matrices; copies share its matrices.
 template <RealScalar T> class MatrixPool {
  public:
   MatrixPool(const Communicator& comm, const Placement& placement)
       : comm_(comm), placement_(placement), free_(std::make_shared<std::vector<DistributedMatrix<T>>>()) {}
 
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
-  /// A matrix with elements of any value. It comes back to the pool when its last handle goes, and is then allocated no
-  /// more.
+  /// Return a matrix with arbitrary elements. It returns to the pool when its last handle is destroyed, and is then
+  /// reused.
   [[nodiscard]] WorkMatrix<T> take() const {
     DistributedMatrix<T> matrix;
     if (free_->empty()) {

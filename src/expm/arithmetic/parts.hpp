@@ -18,15 +18,15 @@ template <RealScalar T> struct WorkParts {
 
   /// The same elements, to be read until the owner writes them again.
   [[nodiscard]] Parts<T> read() const { return {real.read(), imaginary.read()}; }
-  /// What was written, which nobody writes any more.
+  /// The written elements, which are not written again.
   operator Parts<T>() && { return {std::move(real), std::move(imaginary)}; }
 };
 
-/// What is known of a matrix: X^H = X or X^H = -X, to the bit. A product that has such a symmetry, as that of two
-/// Hermitian matrices that commute, is computed by half and mirrored.
+/// Symmetry of a matrix: X^H = X or X^H = -X, to the bit. A product with such a symmetry, such as that of two commuting
+/// Hermitian matrices, is computed by half and mirrored.
 enum class Symmetry { none, hermitian, skew_hermitian };
 
-/// Of the product of two such matrices that commute; so also of X, from those of X Y and of Y.
+/// Symmetry of the product of two such commuting matrices; so also of X, from those of X Y and of Y.
 [[nodiscard]] inline Symmetry product_of(Symmetry one, Symmetry other) {
   if (one == Symmetry::none || other == Symmetry::none) {
     return Symmetry::none;
@@ -34,8 +34,8 @@ enum class Symmetry { none, hermitian, skew_hermitian };
   return one == other ? Symmetry::hermitian : Symmetry::skew_hermitian;
 }
 
-/// The sign s with which X^T = s X for the real part X of a matrix of this symmetry, and for its imaginary part; 0
-/// where nothing is known.
+/// The sign s with X^T = s X for the real part X of a matrix of this symmetry, and for its imaginary part; 0 if nothing
+/// is known.
 [[nodiscard]] inline int sign_of_real(Symmetry symmetry) {
   return symmetry == Symmetry::none ? 0 : symmetry == Symmetry::hermitian ? 1 : -1;
 }

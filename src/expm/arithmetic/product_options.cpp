@@ -1,3 +1,4 @@
+// Checks of the options that all operations on products of matrices share.
 #include "expm/arithmetic/product_options.hpp"
 
 #include <heddle/core/error.hpp>

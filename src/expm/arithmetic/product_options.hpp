@@ -1,4 +1,4 @@
-// What the operations of this room have in common of their options: those of the products of matrices.
+// Options that the operations in this folder share: those of the products of matrices.
 #pragma once
 
 #include "dist/arguments.hpp"
@@ -8,11 +8,11 @@
 
 namespace heddle::impl {
 
-/// For require_alike(), behind an operation's own.
+/// Append these options to an operation's own arguments for require_alike().
 void add_product_options(std::vector<Argument>& arguments, int complex_products, const GemmOptions& options);
 
-/// Throws Error(argument), with the operation's name in front, where products can't be made with these options, or
-/// where the tolerance is none.
+/// Throw Error(argument), prefixed with the operation's name, if products can't be computed with these options, or if
+/// the tolerance is invalid.
 void require_product_options(const char* operation, double tolerance, int complex_products, const GemmOptions& options);
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Real products: planned, by stored residues, and by half for symmetric results.
 #include "expm/arithmetic/real_products.hpp"
 
 #include "core/on_host.hpp"
@@ -12,8 +13,8 @@
 namespace heddle::impl {
 namespace {
 
-// Tiles of products computed by half: a quarter of the matrix. Smaller ones leave out more than three eighths of the
-// work; on CPUs they lose more by products that are slow for being small, on GPUs only below 1024.
+// Tile of products computed by half: a quarter of the matrix. Smaller tiles leave out more than three eighths of the
+// work, but small products are slow: on CPUs they lose more than that, on GPUs only below 1024.
 Index quarter_tile(Index n) {
   return n <= 192 ? std::max<Index>(n, 1) : (n / 4 + 31) / 32 * 32;
 }
@@ -21,12 +22,13 @@ Index half_tile(Index n) {
   return on_host ? quarter_tile(n) : std::min<Index>(quarter_tile(n), 1024);
 }
 
-// Columns of a panel that reaches from the diagonal down: of eight, a sixteenth of the matrix is computed in vain.
+// Columns of a panel that reaches from the diagonal down: with eight panels, a sixteenth of the matrix is computed in
+// vain.
 Index panel_width(Index n) {
   return on_host ? std::max<Index>((n / 8 + 31) / 32 * 32, 64) : 1024;
 }
 
-// Errors of evenly scaled matrices count by norms, which emulated products keep whatever their exponents are: no probe.
+// Errors of evenly scaled matrices are relative to norms, as emulated products have them for any exponents: no probe.
 GemmOptions normwise(GemmOptions options) {
   options.emulation.look = false;
   return options;
@@ -35,7 +37,7 @@ GemmOptions normwise(GemmOptions options) {
 GemmOptions options_of_half(Index n, const GemmOptions& options) {
   GemmOptions half = normwise(options);
   half.tiles = GemmTiles::half;
-  // Which half is computed shows in the last bits: those of emulated products are to be the same everywhere.
+  // The last bits show which half is computed; those of emulated products must not depend on ranks.
   if (options.arithmetic != Arithmetic::native) {
     half.tile = quarter_tile(n);
   } else if (half.tile == 0) {
@@ -44,7 +46,7 @@ GemmOptions options_of_half(Index n, const GemmOptions& options) {
   return half;
 }
 
-// The cost of the products that body() gives to the instance; it returns their flops.
+// Return the cost of the products that body() enqueues; body() returns their flops.
 template <class Body> ProductCost timed(const ExecutionSpace& space, const Body& body) {
   space.fence("heddle::expm::products_begin");
   const Kokkos::Timer timer;
@@ -80,7 +82,7 @@ template <RealScalar T> class PlannedProducts : public RealProducts<T> {
   GemmPlan<T> plan_;
 };
 
-// On one rank, with the residues of the factors used last.
+// Products on one rank that keep the residues of the last factors.
 template <RealScalar T> class ResidueProducts : public RealProducts<T> {
  public:
   ResidueProducts(const ExecutionSpace& space, Index n, std::shared_ptr<KeptProducts<T>> kept)
@@ -98,7 +100,7 @@ template <RealScalar T> class ResidueProducts : public RealProducts<T> {
   std::shared_ptr<KeptProducts<T>> kept_;
 };
 
-// What half products share: the other half.
+// Common part of half products: the mirrored half.
 template <RealScalar T> class MirroredProducts : public HalfProducts<T> {
  public:
   MirroredProducts(const Communicator& comm, const Placement& placement) : comm_(comm), placement_(placement) {}
@@ -151,8 +153,8 @@ template <RealScalar T> class ResidueHalf : public MirroredProducts<T> {
   std::shared_ptr<KeptProducts<T>> kept_;
 };
 
-// On one rank, in panels of columns from the diagonal down: what is below the diagonal, and a little above it. For the
-// mirror the whole is one tile, below whose diagonal stands what was computed.
+// Half products on one rank, in panels of columns from the diagonal down, with a little above the diagonal. To the
+// mirror the whole is one tile, below whose diagonal the computed elements are.
 template <RealScalar T> class LowerHalf : public MirroredProducts<T> {
  public:
   using MirroredProducts<T>::MirroredProducts;
@@ -179,7 +181,7 @@ template <RealScalar T> class LowerHalf : public MirroredProducts<T> {
   std::optional<blas::Context> context_;
 };
 
-// Whether residues may be kept, where products turn out to be emulated.
+// Whether residues may be kept if products turn out to be emulated.
 bool may_keep_residues(const Communicator& comm, const GemmOptions& options) {
   return comm.size() == 1 && options.tile == 0 && options.bands_per_pass == 0 &&
          options.arithmetic != Arithmetic::native && options.emulation.scheme == EmulationScheme::residues;
@@ -196,7 +198,7 @@ ChosenProducts<T> choose_products(const Communicator& comm, const MatrixPool<T>&
   std::optional<GemmPlan<T>> plan;
   bool keeps = may_keep_residues(comm, whole);
   if (!keeps || whole.arithmetic == Arithmetic::automatic) {
-    // Its model says which arithmetic automatic comes to.
+    // The plan's model chooses the arithmetic for `automatic`.
     plan.emplace(plan_of(comm, rows, columns, whole));
     keeps = keeps && plan->arithmetic() == Arithmetic::emulated;
   }

@@ -1,5 +1,5 @@
-// Balancing of one small matrix by a team: B = D^-1 A D, D a diagonal of powers of two, so that the largest elements of
-// row i and column i, diagonals left out, are of one size, or not above one. exp(A) = D exp(B) D^-1.
+// Balancing of one small matrix by a team: B = D^-1 A D, with a diagonal D of powers of two, so that the largest
+// elements of row i and column i, except the diagonal, are about equal, or not above one. exp(A) = D exp(B) D^-1.
 #pragma once
 
 #include "expm/batched/batched_matrices.hpp"
@@ -9,13 +9,13 @@ namespace heddle::impl {
 template <Scalar T> class SmallBalance {
  public:
   using R = Real<T>;
-  /// Numbers of R that it needs room for.
+  /// Number of elements of R in `room`.
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION int elements(int n) { return 2 * n; }
 
   KOKKOS_INLINE_FUNCTION SmallBalance(int n, R* room) : small_(n), exponent_(room), move_(room + n) {}
 
-  /// Whether the largest elements of a row and of its column differ by a factor of 8 or more: less is not worth it. One
-  /// pass over A.
+  /// Whether the largest elements of a row and of its column differ by a factor of 8 or more: less is not worth
+  /// balancing. One pass over A.
   template <class Team> [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_uneven(const Team& team, const R* A) const {
     const R uneven = small_.largest_of_all(team, [&](int i) {
       R row = 1;
@@ -30,9 +30,9 @@ template <Scalar T> class SmallBalance {
     return uneven > 0;
   }
 
-  /// Finds D for A, all indices at a time, each half of the way; `logs`: room for a matrix. What is left uneven after
-  /// `sweeps` of them, long chains for example, stays so. Elements below one count as one, since what is neglected of
-  /// a smaller B might be large when D is taken off again.
+  /// Find D for A, for all indices at once, each half of the way; `logs`: space for a matrix. Parts that are uneven
+  /// after `sweeps` sweeps, such as long chains, stay uneven. Elements below one count as one, since the terms
+  /// neglected of a smaller B might be large when D is undone.
   template <class Team> KOKKOS_INLINE_FUNCTION void find(const Team& team, const R* A, R* logs) const {
     constexpr int sweeps = 40;
     constexpr R most = Kokkos::Experimental::max_exponent_v<R> - 2;
@@ -59,7 +59,7 @@ template <Scalar T> class SmallBalance {
     small_.for_each_row(team, [&](int i) { exponent_[i] = Kokkos::round(exponent_[i]); });
   }
 
-  /// Y = D^-1 X D for sign = 1, Y = D X D^-1 for sign = -1; Y may be X. Exact where nothing under- or overflows.
+  /// Y = D^-1 X D for sign = 1, Y = D X D^-1 for sign = -1; Y may be X. Exact unless elements under- or overflow.
   template <class Team> KOKKOS_INLINE_FUNCTION void apply(const Team& team, const R* X, int sign, R* Y) const {
     small_.for_each(team, [&](int at, int i, int j) {
       const R exponent = i < small_.n ? R(sign) * apart(i, j) : R(0);
@@ -71,7 +71,7 @@ template <Scalar T> class SmallBalance {
   /// b_ij = a_ij 2^apart(i, j).
   [[nodiscard]] KOKKOS_INLINE_FUNCTION R apart(int i, int j) const { return exponent_[j] - exponent_[i]; }
 
-  /// x 2^exponent; half of the power at a time, since all of it may be out of range.
+  /// x 2^exponent, in two steps, since the whole power may be out of range.
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION R times_power(R x, R exponent) {
     const R half = Kokkos::trunc(exponent / 2);
     return x * Kokkos::exp2(half) * Kokkos::exp2(exponent - half);

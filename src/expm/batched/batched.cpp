@@ -1,3 +1,4 @@
+// Launches of expm_batched(): one team of threads for each matrix.
 #include "core/instantiate.hpp"
 #include "expm/batched/small_exponential.hpp"
 #include <heddle/expm/batched.hpp>
@@ -13,7 +14,7 @@ using namespace impl;
 
 template <Scalar T> struct ExponentialsOfBatch {
   using Member = typename BatchTeams::member_type;
-  Kokkos::View<const ExpmBatchedItem<T>*, MemorySpace> items;  // Empty where all follow from the first.
+  Kokkos::View<const ExpmBatchedItem<T>*, MemorySpace> items;  // Empty if all items follow from `first`.
   ExpmBatchedItem<T> first;
   Index from_step, to_step;
   ExpmBatchedInfos info;
@@ -55,7 +56,7 @@ void launch(const ExecutionSpace& space, ExponentialsOfBatch<T>& kernel, Index c
     return;
   }
   kernel.choices = choices_for<Real<T>>(std::max(options.tolerance, static_cast<double>(unit_roundoff<T>)));
-  // Of what a GPU's multiprocessor has, several teams are to have their share; CPUs have no near memory of their own.
+  // Limit of the near memory: several teams share that of a GPU's multiprocessor; CPUs have none of their own.
   const auto near = std::min<std::size_t>(40 * 1024, static_cast<std::size_t>(BatchTeams::scratch_size_max(0)));
   const std::size_t bytes = SmallExponential<T>::bytes(std::max(largest, 1));
   kernel.level = bytes + 64 <= near ? 0 : 1;

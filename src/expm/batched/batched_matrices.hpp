@@ -1,5 +1,5 @@
-// Small square matrices in a team's scratch memory: real and imaginary parts apart, columns padded with zeros, so that
-// products are made of whole tiles in registers and vectorise whatever the scalar.
+// Small square matrices in a team's scratch memory: real and imaginary parts are separate and columns padded with
+// zeros, so that products consist of whole tiles in registers and vectorise for any scalar.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -8,7 +8,7 @@
 
 namespace heddle::impl {
 
-/// Neighbours in a column, as a tile holds them: a vector register on CPUs, registers on GPUs.
+/// Consecutive elements of a column in a tile: a vector register on CPUs, registers on GPUs.
 template <class R, int count> struct HostRows {
   // NOLINTNEXTLINE(modernize-use-using): GPUs' compilers read it too.
   typedef R Type __attribute__((vector_size(count * sizeof(R)), aligned(alignof(R)), may_alias));
@@ -21,11 +21,11 @@ template <class R, int count> struct DeviceRows {
   };
 };
 
-/// A matrix: element (i, j) at i + leading j, its imaginary part `plane` further on.
+/// A matrix: element (i, j) at i + leading j, its imaginary part `plane` elements later.
 template <Scalar T> struct SmallMatrices {
   using R = Real<T>;
   static constexpr int parts = is_complex<T> ? 2 : 1;
-  /// Of a tile of a product. On CPUs a tile is a thread's, on GPUs threads of a team share out tiles.
+  /// Size of a tile of a product. On CPUs one thread computes all tiles, on GPUs the threads of a team share them.
   static constexpr int tile_rows = on_host ? 8 : 2;
   static constexpr int tile_columns = on_host ? 8 : 2;
 
@@ -35,10 +35,10 @@ template <Scalar T> struct SmallMatrices {
 
   KOKKOS_INLINE_FUNCTION explicit SmallMatrices(int size)
       : n(size), leading((size + tile_rows - 1) / tile_rows * tile_rows), plane(leading * size) {}
-  /// Elements of R that a matrix takes.
+  /// Number of elements of R of a matrix.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int elements() const { return parts * plane; }
 
-  /// C = A B, or C += A B; C apart from A and B. Each element of C is one sum in the order of k.
+  /// C = A B, or C += A B; C must not overlap A and B. Each element of C is one sum in the order of k.
   template <class Team>
   KOKKOS_INLINE_FUNCTION void multiply(const Team& team, const R* A, const R* B, bool add, R* C) const {
     if constexpr (on_host) {
@@ -72,7 +72,7 @@ template <Scalar T> struct SmallMatrices {
     }
   }
 
-  /// body(at, i, j) for all elements of a plane, at = i + leading j, padding included; then the team meets.
+  /// body(at, i, j) for all elements of a plane, at = i + leading j, padding included; then a barrier of the team.
   template <class Team, class Body> KOKKOS_INLINE_FUNCTION void for_each(const Team& team, const Body& body) const {
     if constexpr (on_host) {
       for (int j = 0; j < n; ++j) {
@@ -86,7 +86,7 @@ template <Scalar T> struct SmallMatrices {
     }
   }
 
-  /// How many elements, padding left out, `is` holds for.
+  /// Number of elements for which `is` holds, without padding.
   template <class Team, class Predicate> KOKKOS_INLINE_FUNCTION int count(const Team& team, const Predicate& is) const {
     int found = 0;
     if constexpr (on_host) {
@@ -104,7 +104,7 @@ template <Scalar T> struct SmallMatrices {
     return found;
   }
 
-  /// body(i) for all rows, or columns; then the team meets.
+  /// body(i) for all rows, or columns; then a barrier of the team.
   template <class Team, class Body> KOKKOS_INLINE_FUNCTION void for_each_row(const Team& team, const Body& body) const {
     if constexpr (on_host) {
       for (int i = 0; i < n; ++i) {
@@ -162,7 +162,7 @@ template <Scalar T> struct SmallMatrices {
       const R re = Kokkos::abs(A[at]);
       const R im = Kokkos::abs(A[at + plane]);
       const R square = re * re + im * im;
-      // Within sqrt(2) of it where squares leave the range.
+      // Within sqrt(2) of the modulus if squares leave the range.
       return square > Kokkos::Experimental::norm_min_v<R> && square <= Kokkos::Experimental::finite_max_v<R>
                  ? Kokkos::sqrt(square)
                  : re + im;

@@ -1,4 +1,4 @@
-// The polynomials of expm_batched(), as its kernels take them.
+// The polynomials of expm_batched() in the form of its kernels.
 #pragma once
 
 #include "expm/dense/few_products.hpp"
@@ -25,7 +25,7 @@ inline constexpr int polynomials = 6;
 
 template <RealScalar R> struct Choices {
   int degree[polynomials];
-  R theta[polynomials];  // The largest ||X|| of each.
+  R theta[polynomials];  // Largest ||X|| for each polynomial.
   Evaluation<R> evaluation[polynomials - plain_polynomials];
 };
 
@@ -42,7 +42,7 @@ template <RealScalar R> [[nodiscard]] typename Evaluation<R>::Step step_of(const
   return result;
 }
 
-// Beyond that of any of them.
+// Above the theta of any of them.
 inline constexpr double most_theta = 8.0;
 
 template <RealScalar R> [[nodiscard]] Choices<R> choices_for(double tolerance) {

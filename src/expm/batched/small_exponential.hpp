@@ -1,4 +1,4 @@
-// The exponential of one matrix of a batch, by one team in its scratch memory; expm_batched() says how.
+// The exponential of one matrix of a batch, by one team in its scratch memory; see expm_batched() for the method.
 #pragma once
 
 #include "expm/batched/balance.hpp"
@@ -63,7 +63,7 @@ template <Scalar T> class SmallExponential {
     return not_finite(y_) > 0 ? ExpmBatchedInfo::overflow : ExpmBatchedInfo::done;
   }
 
-  /// What run() found, or NaN.
+  /// Store the result of run(), or NaN.
   KOKKOS_INLINE_FUNCTION void store(const compiled::ExpmBatchedItem<T>& item, bool good) const {
     const R nan = Kokkos::Experimental::quiet_NaN_v<R>;
     small_.for_each(team_, [&](int at, int i, int j) {
@@ -113,7 +113,7 @@ template <Scalar T> class SmallExponential {
     }
   }
 
-  // The diagonal of a triangular A, and the one beside it.
+  // Keep the diagonal of a triangular A, and the adjacent one.
   KOKKOS_INLINE_FUNCTION void keep_diagonals() const {
     small_.for_each(team_, [&](int at, int i, int j) {
       if (i == j) set_entry(diagonal_, i, get(power_[1], at));
@@ -138,9 +138,9 @@ template <Scalar T> class SmallExponential {
     return Kokkos::exp(a + half) * sum;
   }
 
-  // What stands on and beside the diagonal of exp((A - shift I) / 2^halvings), A triangular, is known without products:
-  // exp(a_ii), and a_ij times the divided difference of exp (N. Higham, A. Al-Mohy 2009, code fragment 2.1). Squared
-  // instead, small ones would lose a bit a squaring.
+  // Set the diagonal and the adjacent one of exp((A - shift I) / 2^halvings) for a triangular A, which are known
+  // without products: exp(a_ii), and a_ij times the divided difference of exp (N. Higham, A. Al-Mohy 2009, code
+  // fragment 2.1). If they were squared instead, small ones would lose a bit a squaring.
   KOKKOS_INLINE_FUNCTION void correct_diagonals(int halvings, const T& shift) const {
     if (offset_ == 0) {
       return;
@@ -188,10 +188,10 @@ template <Scalar T> class SmallExponential {
     }
   }
 
-  // The series of A whose A^4 or A^6 is zero, beside the polynomials of Choices.
+  // Indices of the series of A if A^4 or A^6 is zero, after the polynomials of Choices.
   static constexpr int series_to_third = polynomials;
   static constexpr int series_to_fifth = polynomials + 1;
-  // Each power by itself.
+  // Sum the series, each power by itself.
   KOKKOS_INLINE_FUNCTION void evaluate_series(int last) const {
     const R series[4] = {1, 1, R(1) / 2, R(1) / 6};
     const R none[1] = {0};
@@ -203,7 +203,7 @@ template <Scalar T> class SmallExponential {
     combine(R(0), none, 0, y_, {R(1), y_}, {R(1) / 120, g_});
   }
 
-  // y = the polynomial, of powers that are there.
+  // y = the polynomial, from the powers that were computed.
   KOKKOS_INLINE_FUNCTION void evaluate(int polynomial) const {
     if (polynomial >= polynomials) {
       evaluate_series(polynomial == series_to_third ? 3 : 5);
@@ -236,14 +236,14 @@ template <Scalar T> class SmallExponential {
     }
   }
 
-  // Negative, and no less than `fewest`, where halvings before may be undone.
+  // Return the squarings: at least `fewest`, which is negative if earlier halvings may be undone.
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION int squarings_for(R alpha, R theta, int fewest) {
     if (!(alpha > theta * power_of_two(fewest))) return fewest;
     return static_cast<int>(Kokkos::ceil(Kokkos::log2(alpha / theta)));
   }
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return Kokkos::exp2(R(exponent)); }
 
-  // False where an element of A less the mean is out of range, as exp(A) is then.
+  // Return false if an element of A less the mean is out of range, as exp(A) then is too.
   KOKKOS_INLINE_FUNCTION bool exponential() {
     const int n = small_.n;
     if (offset_ != 0) keep_diagonals();
@@ -254,7 +254,7 @@ template <Scalar T> class SmallExponential {
       if (i == j) set(power_[1], at, get(power_[1], at) - mean);
     });
     R norm = small_.norm1(team_, power_[1]);
-    // Powers in range: A^3 is the highest that is made before A is scaled.
+    // Keep powers in range: A^3 is the highest before A is scaled.
     constexpr int most = Kokkos::Experimental::max_exponent_v<R> / 4;
     int before = 0;
     bool is_balanced = !(norm <= power_of_two(most)) && balance(norm);
@@ -262,7 +262,7 @@ template <Scalar T> class SmallExponential {
       scale(power_[1], T(power_of_two(-8)));
       norm = small_.norm1(team_, power_[1]);
       before += 8;
-      // Sums of elements in range are in range by now.
+      // After the first halvings, sums of elements in range are in range.
       if (norm > Kokkos::Experimental::finite_max_v<R>) return false;
     }
     int squarings = 0;
@@ -277,7 +277,7 @@ template <Scalar T> class SmallExponential {
       }
     }
     if (squarings != 0) {
-      // Times one power after the other: their product may be out of range.
+      // Scale one power after the other: their product may be out of range.
       const T factor(power_of_two(-squarings));
       for (int k = 1; k <= 3 && k <= made_; ++k) {
         for (int times = 0; times < k; ++times) scale(power_[k], factor);
@@ -285,7 +285,7 @@ template <Scalar T> class SmallExponential {
     }
     evaluate(polynomial);
     squarings += before;
-    // The factor last, where nothing can leave the range before: its error is not squared.
+    // Apply the factor last if nothing can leave the range before: its error is then not squared.
     const R safe = R(0.8) * Kokkos::log(Kokkos::Experimental::finite_max_v<R>);
     const bool last = before == 0 && norm < safe && Kokkos::abs(Kokkos::real(mean)) < safe;
     const T left_out = last ? mean : T(0);
@@ -306,7 +306,7 @@ template <Scalar T> class SmallExponential {
     return true;
   }
 
-  // Whether balancing brings A's norm to its root or less; then it is done. Needs f and g.
+  // Balance A if that brings its norm to its square root or less, and return whether it did. Overwrites f and g.
   KOKKOS_INLINE_FUNCTION bool balance(R& norm) {
     if (!balance_.is_uneven(team_, power_[1])) return false;
     balance_.find(team_, power_[1], f_);
@@ -329,9 +329,9 @@ template <Scalar T> class SmallExponential {
     return true;
   }
 
-  // The polynomial and squarings with the fewest products, of equals that with fewer squarings; makes the powers. Where
-  // A^3, A^4 or A^6 is zero it is the series, and no product of sums in which large powers would round away smaller
-  // ones.
+  // Choose the polynomial and squarings with the fewest products, on a tie those with fewer squarings, and compute the
+  // powers. If A^3, A^4 or A^6 is zero, it is the series, and no product of sums in which large powers would round away
+  // smaller ones.
   KOKKOS_INLINE_FUNCTION int choose(R norm, int fewest_squarings, int& squarings) {
     small_.multiply(team_, power_[1], power_[1], false, power_[2]);
     made_ = 2;
@@ -340,7 +340,7 @@ template <Scalar T> class SmallExponential {
     int fewest = 1 << 30;
     R alpha_of_best = 0;
     for (int p = 1; p < polynomials; ++p) {
-      // ||A^k||^(1/k) for k > degree: at most that of the lowest odd k, by ||A^2||^((k - 1) / 2) ||A||.
+      // Bound of ||A^k||^(1/k) for k > degree: that of the lowest odd k, ||A^2||^((k - 1) / 2) ||A||, is the largest.
       const int k = choices_.degree[p] + 1 + choices_.degree[p] % 2;
       const R alpha = Kokkos::fmin(norm, second * Kokkos::pow(norm / second, R(1) / R(k)));
       const R bound = second > 0 ? alpha : R(0);
@@ -355,7 +355,7 @@ template <Scalar T> class SmallExponential {
     if (best == polynomials - 1 || squarings - fewest_squarings > 1) {
       small_.multiply(team_, power_[2], power_[1], false, power_[3]);
       made_ = 3;
-      // All k > 1 are sums of twos and threes.
+      // Every k > 1 is a sum of twos and threes.
       const R third = Kokkos::cbrt(small_.norm1(team_, power_[3]));
       if (third == R(0)) {
         constexpr int first_two_powers = 1;
@@ -377,8 +377,9 @@ template <Scalar T> class SmallExponential {
     return best;
   }
 
-  // Bound of ||A^k||^(1/k) for all k beyond the highest degree, by products of norms of A, A^2, A^3, A^6 and A^9: where
-  // powers are much smaller than ||A|| says, two products save squarings, and what these do to small eigenvalues.
+  // Bound of ||A^k||^(1/k) for all k beyond the highest degree, from products of norms of A, A^2, A^3, A^6 and A^9: if
+  // powers are much smaller than those of ||A||, two products save squarings and the errors of small eigenvalues that
+  // come with them.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION R alpha_by_higher_powers(R norm, R second, R third) {
     constexpr int degree = 21;
     constexpr int last = 2 * degree + 1;
@@ -412,7 +413,7 @@ template <Scalar T> class SmallExponential {
   R* y_ = nullptr;
   R* diagonal_ = nullptr;
   R* beside_ = nullptr;
-  int offset_ = 0;  // Of the diagonal beside that of a triangular A; 0: A is not triangular.
+  int offset_ = 0;  // Offset of the diagonal adjacent to that of a triangular A; 0: A is not triangular.
   int made_ = 1;
 };
 

@@ -1,3 +1,4 @@
+// Certificates: an enclosure of exp(A) in fixed-point arithmetic, and bounds of the distance from E.
 #include "expm/certificate/certificate.hpp"
 
 #include "dist/elementwise.hpp"
@@ -16,14 +17,14 @@ namespace heddle::impl {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// Of all results of double precision that bounds are made of, which are too few to round by more.
+// Factor of all results of double precision in bounds; each has so few operations that it rounds by less.
 constexpr double up = 1.0 + 0x1p-40;
-// Of the matrices of the Taylor polynomial, which are at most e^(1/2) + 1/4 in size.
+// Exponent of the matrices of the Taylor polynomial, which are at most e^(1/2) + 1/4 in size.
 constexpr int series_exponent = 2;
 constexpr double largest_angle = 0.5;
 constexpr int most_powers = 5;
 
-// In row bands and double precision, by parts that are not zero.
+// Return a matrix in row bands and double precision; empty if it is zero.
 template <RealScalar T>
 SharedMatrix<double> widened(const Communicator& comm, const std::optional<DistributedMatrix<T>>& part) {
   if (!part || !(norm(*part, Norm::maximum) > 0)) return {};
@@ -43,7 +44,7 @@ SharedMatrix<double> widened(const Communicator& comm, const std::optional<Distr
       comm.space(), "heddle::expm::widen", static_cast<Index>(there.local().extent(0)),
       static_cast<Index>(there.local().extent(1)),
       KOKKOS_LAMBDA(Index i, Index j) { to(i, j) = static_cast<double>(from(i, j)); });
-  // `there` may go.
+  // `there` is destroyed at the return.
   comm.space().fence("heddle::expm::widen");
   return wide;
 }
@@ -52,11 +53,11 @@ template <RealScalar T> Parts<double> widened(const Communicator& comm, const Sp
   return {widened<T>(comm, A.real), widened<T>(comm, A.imaginary)};
 }
 
-// What is certified: A, as it is to be exponentiated, and what is known of it.
+// The problem to certify: A as it is exponentiated, and its properties.
 struct Problem {
-  Parts<double> A;           // Balanced.
-  std::vector<int> balance;  // exp of what was given is D exp(A) D^-1, D = diag(2^balance); empty: D = I.
-  double norm = 0.0;         // Of the 1- and the infinity-norm.
+  Parts<double> A;           // A, balanced.
+  std::vector<int> balance;  // exp of the given matrix is D exp(A) D^-1, D = diag(2^balance); empty: D = I.
+  double norm = 0.0;         // Bound of the 1- and the infinity-norm.
   LogarithmicNorm logarithmic;
 };
 
@@ -95,7 +96,7 @@ Problem problem_of(const Communicator& comm, const Parts<double>& A, bool balanc
   return problem;
 }
 
-// sum_(k <= m) X^k / k!, m = powers (blocks + 1), X = A / 2^squarings, of q = `powers` powers.
+// The series sum_(k <= m) X^k / k!, m = powers (blocks + 1), X = A / 2^squarings, evaluated with q = `powers` powers.
 struct Series {
   int squarings = 0;
   int powers = 1;
@@ -109,9 +110,9 @@ double remainder_of(double angle, int degree) {
   return term / (1.0 - angle / (degree + 2)) * up;
 }
 
-// The series with the fewest products whose remainder is below 2^-bits.
+// Choose the series with the fewest products whose remainder is below 2^-bits.
 Series choose_series(double norm, int bits, bool real, bool imaginary) {
-  // Products of real matrices: of two powers, of the sum of a series by a power, of two such sums.
+  // Products of real matrices for a product of two powers, of the sum of a series and a power, and of two such sums.
   const double power = real && imaginary ? 4 : 1;
   const double sum = imaginary ? (real ? 4 : 2) : 1;
   const double square = imaginary ? 4 : 1;
@@ -139,11 +140,11 @@ Series choose_series(double norm, int bits, bool real, bool imaginary) {
   return best;
 }
 
-// F_k as found, all in units of 2^exponent.
+// F_k as computed, all in units of 2^exponent.
 struct Level {
   int exponent = 0;
   FixedPointNorms norms;
-  double rounding = 0.0;  // Of the product that made it, in 1- and 2-norm.
+  double rounding = 0.0;  // Error of the product that made it, in 1- and 2-norm.
 };
 
 // Bounds of D_s in both norms, in units of F_s.
@@ -152,13 +153,13 @@ struct Bounds {
   double two = 0.0;
 };
 
-// 2^power for real powers, at least.
+// Return at least 2^power, for a real power.
 double exp2_bound(double power) {
   if (std::isnan(power) || power > 1000.0) return infinity;
   return std::exp2(std::max(power, -1000.0)) * (1.0 + 0x1p-30);
 }
 
-// `slope`: log2 of ||exp(A / 2^(s-k))||_2 is at most slope 2^(k-s).
+// Bound the errors of F_s. `slope`: log2 of ||exp(A / 2^(s-k))||_2 is at most slope 2^(k-s).
 Bounds bounds_of(const std::vector<Level>& levels, double first, double n, double slope) {
   const double root = std::sqrt(n) * up;
   const int squarings = static_cast<int>(levels.size()) - 1;
@@ -182,10 +183,10 @@ Bounds bounds_of(const std::vector<Level>& levels, double first, double n, doubl
   return off;
 }
 
-// exp(A) in so many limbs: what was found, and how far it is from it.
+// An enclosure of exp(A) in a given number of limbs: the result and a bound of its error.
 struct Enclosure {
   FixedPoint F;
-  double off = 0.0;  // In the 1-norm, in units of 2^F.exponent.
+  double off = 0.0;  // Bound of the error in the 1-norm, in units of 2^F.exponent.
   int squarings = 0;
 };
 
@@ -194,15 +195,15 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
   const bool imaginary = static_cast<bool>(problem.A.imaginary);
   const Series series =
       choose_series(problem.norm, arithmetic.bits() - static_cast<int>(std::log2(n)), real, imaginary);
-  // In absolute units from here on, but for what the arithmetic says of itself.
+  // Absolute units from here on, except in the members of `arithmetic`.
   const double scale = std::ldexp(1.0, series_exponent);
   const double unit = arithmetic.unit_norm() * scale;
   const double rounding = arithmetic.product_error(series_exponent) * scale;
-  const double angle = (series.angle + unit) * up;  // What was rounded of A included.
+  const double angle = (series.angle + unit) * up;  // With the rounding of A.
 
   std::vector<FixedPoint> powers;
   powers.push_back(arithmetic.quantised(problem.A, -series.squarings, series_exponent));
-  double off_power = 0.0;  // Of the last power.
+  double off_power = 0.0;  // Error of the last power.
   double off_powers = 0.0;
   for (int k = 2; k <= series.powers; ++k) {
     powers.push_back(arithmetic.multiply(powers.back(), powers.front(), series_exponent));
@@ -210,7 +211,7 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
     off_powers += off_power;
   }
   const double last = std::pow(angle, series.powers) * up + off_power;
-  // Each step divides by at least 1 and adds; sums are below e^(1/2), and 2 with all that they are off by.
+  // Each step divides by at least 1 and adds; sums are below e^(1/2), and below 2 with their errors.
   const double off_terms = (off_powers + series.powers * unit) * up;
   FixedPoint F = arithmetic.horner(powers.back(), powers, series.powers, series.powers * series.blocks);
   double off = off_terms;
@@ -223,7 +224,7 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
   // A was rounded to units; balancing may have rounded denormal numbers.
   off = (off + remainder_of(angle, series.powers * (series.blocks + 1)) + 2.0 * (unit + n * 0x1p-1060)) * up;
   powers.clear();
-  // Sums that are further off may not be below 2.
+  // Sums with larger errors may exceed 2.
   if (!(off < 0.125)) off = infinity;
 
   std::vector<Level> levels;
@@ -239,7 +240,7 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
   slope += std::abs(slope) * 0x1p-40;
   Bounds bounds = bounds_of(levels, first, n, slope);
   if (problem.logarithmic.hermitian && series.squarings > 0) {
-    // ||exp(A)||_2 is now known, and with it those of its roots.
+    // ||exp(A)||_2 is known here, and so are those of its roots.
     levels.back().norms = arithmetic.norms(F);
     const FixedPointNorms& last_norms = levels.back().norms;
     const double two = (std::sqrt(last_norms.one * last_norms.infinity) + bounds.two) * up;
@@ -256,12 +257,12 @@ int limbs_for(Index n, double bits) {
   return limbs;
 }
 
-// Matrices of many limbs are large, and their products many.
+// Return the largest number of limbs: large matrices take too much memory and too many products with more.
 int most_limbs(Index n) {
   return n <= 512 ? FixedPointArithmetic::most_limbs : n <= 2048 ? 20 : 12;
 }
 
-// Whether the bound is as near the distance as it is to be.
+// Certify in more and more limbs; return whether the bound is as near the distance as required.
 bool certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, const Parts<double>& E, Index order,
                      double roundoff, Certificate& result) {
   const auto n = static_cast<double>(order);
@@ -272,8 +273,8 @@ bool certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
     return std::pair<int, int>{*low, *high};
   }();
   const double doublings = problem.norm > largest_angle ? std::log2(problem.norm / largest_angle) : 0.0;
-  // Errors double with each squaring, and products of limbs leave out what is below the last. Where no bound of the
-  // 2-norm is known, norms of powers are found too large by what random matrices showed.
+  // Errors double with each squaring, and products of limbs leave out all below the last limb. If no bound of the
+  // 2-norm is known, bounds of norms of powers exceed them by as much as experiments with random matrices showed.
   const double unknown = problem.logarithmic.bound <= 1.0 ? 0.0 : std::min(1.5 * doublings, 2.0 * std::log2(n));
   const double wanted = 4.0 + std::max(unknown, 4.0) - std::log2(n * roundoff) + doublings + std::log2(n * (n + 1.0));
   int limbs = std::min(limbs_for(order, wanted), most_limbs(order));
@@ -299,7 +300,7 @@ bool certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
   }
 }
 
-// Of A and E in row bands over `comm`.
+// Certify A and E in row bands over `comm`.
 Certificate certify_wide(const Communicator& comm, Index order, const Parts<double>& A, const Parts<double>& E,
                          double roundoff, Index tile) {
   Certificate result;
@@ -309,7 +310,7 @@ Certificate certify_wide(const Communicator& comm, Index order, const Parts<doub
   if (!std::isfinite(problem.norm)) return result;
   FixedPointArithmetic arithmetic(comm, order, tile);
   const bool good = certify_problem(arithmetic, problem, E, order, roundoff, result);
-  // What balancing makes of the bound may be worse than what it saves.
+  // Balancing may worsen the bound by more than it saves.
   if (!good && !problem.balance.empty()) {
     problem = problem_of(comm, A, false);
     if (std::isfinite(problem.norm)) certify_problem(arithmetic, problem, E, order, roundoff, result);
@@ -318,7 +319,7 @@ Certificate certify_wide(const Communicator& comm, Index order, const Parts<doub
   return result;
 }
 
-// On rank 0 alone, as it lies there.
+// Gather a matrix on rank 0 alone.
 Parts<double> gathered(const Communicator& comm, const Communicator& self, const Parts<double>& A) {
   const auto gathered_part = [&](const SharedMatrix<double>& part) -> SharedMatrix<double> {
     if (!part) return {};

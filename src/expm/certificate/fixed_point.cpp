@@ -1,3 +1,4 @@
+// Fixed-point matrices of several limbs: allocation, quantisation, exact products with carries, and Horner's rule.
 #include "expm/certificate/fixed_point.hpp"
 
 #include "dist/elementwise.hpp"
@@ -11,12 +12,12 @@ namespace {
 
 using fixed_point::Elements1D;
 
-// Limbs and one more, for the digits of a product.
+// Limbs and two more, for the digits of a product.
 constexpr int most_digits = FixedPointArithmetic::most_limbs + 2;
 
 Index tile_of(Index n, int ranks, Index asked) {
   if (asked > 0) return asked;
-  // Products are exact with any; a rank has work for all of its share at once, and one tile while another travels.
+  // Products are exact with any tile; half of a rank's share lets it compute one tile while another travels.
   const Index share = (n + ranks - 1) / ranks;
   return std::clamp<Index>((share + 1) / 2, 1, 4096);
 }
@@ -58,8 +59,8 @@ void FixedPointArithmetic::add_product(double sign, const DistributedMatrix<doub
 }
 
 int FixedPointArithmetic::width_of(Index n, int limbs) {
-  // Two products of complex parts, each of `limbs` pairs of limbs, n terms long, of 2^(width - 1) each, and a carry of
-  // less than 2^-10 of that, and digits that a carry may have made one larger: below 2^53.
+  // Two products of complex parts, each of `limbs` pairs of limbs, n terms long, of 2^(width - 1) each; a carry of less
+  // than 2^-10 of that; and digits that a carry may have increased by one: below 2^53 in all.
   const double terms = 2.0 * static_cast<double>(n) * static_cast<double>(limbs) * (1.0 + 0x1p-8);
   const int width = static_cast<int>(std::floor((53.0 - std::log2(terms)) / 2.0)) + 1;
   return std::clamp(width, 11, 24);
@@ -98,7 +99,7 @@ std::shared_ptr<Digits> FixedPointArithmetic::take() {
     free_->pop_back();
   }
   mine->present = 0;
-  // Back to the workspace when the last copy goes, where that has the same limbs still.
+  // The last copy returns the digits to the workspace, if that still has the same number of limbs.
   const std::weak_ptr<std::vector<std::shared_ptr<Digits>>> home = free_;
   Digits* const digits = mine.get();
   return {digits, [home, mine = std::move(mine)](Digits*) mutable {
@@ -125,8 +126,9 @@ double FixedPointArithmetic::unit_norm() const {
 }
 
 double FixedPointArithmetic::product_error(int shift) const {
-  // Pairs of limbs i + j = g > limbs + 1: fewer than `limbs` of each such g, in two real products a part, each n terms
-  // of at most 2^(2 width - 2 - g width). The sum over g is geometric. The digits below the last limb then: one unit.
+  // Errors come from pairs of limbs i + j = g > limbs + 1: fewer than `limbs` of each such g, in two real products a
+  // part, each n terms of at most 2^(2 width - 2 - g width). The sum over g is geometric. The digits below the last
+  // limb add one unit.
   const double n = static_cast<double>(n_);
   const double left_out = std::ldexp(2.0 * n * static_cast<double>(limbs_) * (1.0 + 0x1p-8), -2 - bits() + shift);
   return 1.5 * n * (left_out + unit()) * (1.0 + 0x1p-20);
@@ -134,7 +136,7 @@ double FixedPointArithmetic::product_error(int shift) const {
 
 namespace {
 
-// Digits of from 2^by: those that are not zero come back.
+// Compute the digits of from 2^by; return the limbs that are not zero, as bits.
 std::uint64_t quantise(const ExecutionSpace& space, const MatrixView<double>& matrix, int by, int limbs, int width,
                        double* to) {
   const Elements<double> from(matrix);
@@ -157,7 +159,7 @@ std::uint64_t quantise(const ExecutionSpace& space, const MatrixView<double>& ma
   return present;
 }
 
-// The largest of this rank's values, relative to their unit.
+// Return the largest of this rank's values, relative to their unit.
 double largest_value(const ExecutionSpace& space, const double* digits, Index elements, int count, int width) {
   const double down = std::ldexp(1.0, -width);
   double largest = 0.0;
@@ -191,7 +193,7 @@ FixedPoint FixedPointArithmetic::quantised(const Parts<double>& A, int scale, in
 
 namespace {
 
-// C = digit + 2^width carry: the digit to `to`, the carry to C.
+// Split C = digit + 2^width carry: store the digit in `to`, the carry in C.
 void split_digit(const ExecutionSpace& space, const MatrixView<double>& C, int width, double* to) {
   const Elements<double> sum(C);
   const Index rows = std::max<Index>(static_cast<Index>(C.extent(0)), 1);
@@ -206,8 +208,8 @@ void split_digit(const ExecutionSpace& space, const MatrixView<double>& C, int w
       });
 }
 
-// to = from 2^shift, `from` having one limb more; what is left out is at most a unit of the last limb. Which limbs are
-// not zero comes back.
+// to = from 2^shift, where `from` has one more limb; the part left out is at most a unit of the last limb. Return the
+// limbs that are not zero, as bits.
 std::uint64_t shift_digits(const ExecutionSpace& space, Index elements, int limbs, int width, int shift,
                            const double* from, double* to) {
   // 2^shift = 2^(whole width) 2^rest.
@@ -220,7 +222,7 @@ std::uint64_t shift_digits(const ExecutionSpace& space, Index elements, int limb
   Kokkos::parallel_reduce(
       "heddle::expm::fixed_point_shift", Elements1D(space, 0, elements),
       KOKKOS_LAMBDA(Index p, std::uint64_t & seen) {
-        // Digit k of the result is digit k + whole of `from`, both from 1 on.
+        // Digit k of the result is digit k + whole of `from`, both counted from 1.
         const auto digit_of = [&](int k) {
           const int source = k + whole;
           return source >= 1 && source <= limbs + 1 ? from[(source - 1) * elements + p] * factor : 0.0;
@@ -233,7 +235,7 @@ std::uint64_t shift_digits(const ExecutionSpace& space, Index elements, int limb
           to[(k - 1) * elements + p] = digit;
           seen |= digit != 0.0 ? std::uint64_t{1} << (k - 1) : std::uint64_t{0};
         }
-        // What is above the first limb cancels down to it.
+        // Digits above the first limb cancel down to it.
         double top = 0.0;
         for (int k = 1 - whole; k <= 0; ++k) top = (top + digit_of(k)) * up;
         top = top + digit_of(1) + carry;
@@ -295,7 +297,7 @@ FixedPoint FixedPointArithmetic::multiply(const FixedPoint& X, const FixedPoint&
     Z.exponent = *exponent;
   } else {
     largest = comm_.all_reduce(largest, Reduction::maximum);
-    // So that the largest is at most 1/2, the error of its value included.
+    // Make the largest element at most 1/2, the error of its value included.
     int power = 0;
     std::frexp(largest * (1.0 + 0x1p-40), &power);
     Z.exponent = X.exponent + Y.exponent + (largest > 0.0 ? power + 1 : 0);
@@ -316,7 +318,7 @@ FixedPoint FixedPointArithmetic::multiply(const FixedPoint& X, const FixedPoint&
 
 namespace {
 
-// How this rank's digits lie.
+// Layout of this rank's digits.
 struct DigitsLayout {
   Index elements;
   Index rows;  // At least 1.
@@ -324,8 +326,8 @@ struct DigitsLayout {
   int limbs;
   int width;
 };
-// One part of horner(): of `powers` those that are there, 0 for others; `one` is what the first digit of the identity
-// is.
+// One part of horner(): pointers to the existing powers of `powers`, null for the others; `one`: first digit of the
+// identity.
 struct HornerTerms {
   const double* from;
   Kokkos::Array<const double*, 8> powers;
@@ -354,7 +356,7 @@ std::uint64_t horner_digits(const ExecutionSpace& space, const DigitsLayout& lay
         double digits[most_digits];
         for (int k = 0; k < limbs; ++k) digits[k] = from != nullptr ? from[k * elements + p] : 0.0;
         for (int i = count; i >= 1; --i) {
-          // A long division: the remainder goes on to the next digit, and the last one is left out.
+          // Long division: the remainder passes to the next digit, and the last one is dropped.
           const double divisor = static_cast<double>(first + i);
           double remainder = 0.0;
           for (int k = 0; k < limbs; ++k) {

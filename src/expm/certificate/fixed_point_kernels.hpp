@@ -1,4 +1,4 @@
-// Operations on digits of one element, and loops over elements and rows.
+// Operations on the digits of one element, and loops over elements and rows.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -18,7 +18,7 @@ KOKKOS_INLINE_FUNCTION double power_of_two(int e) {
   return Kokkos::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);
 }
 
-/// x 2^e for any e, in steps that over- or underflow only where the result does; rounded where that is denormal.
+/// x 2^e for any e, in steps that over- or underflow only if the result does; rounded if that is denormal.
 KOKKOS_INLINE_FUNCTION double times_power(double x, int e) {
   for (; e > 1000; e -= 1000) {
     x *= power_of_two(1000);
@@ -43,19 +43,19 @@ KOKKOS_INLINE_FUNCTION double nearest(double x) {
   return (x + shift) - shift;
 }
 
-/// The value of digits, relative to their unit, to a relative error of 2^-50.
+/// Value of digits, relative to their unit, to a relative error of 2^-50.
 KOKKOS_INLINE_FUNCTION double value_of(const double* digits, Index stride, int count, double down) {
   double value = 0.0;
   for (int k = count - 1; k >= 0; --k) value = (value + digits[k * stride]) * down;
   return value;
 }
 
-/// |x + i y|, at least.
+/// Upper bound of |x + i y|.
 KOKKOS_INLINE_FUNCTION double modulus_bound(double x, double y) {
   return y == 0.0 ? Kokkos::abs(x) : Kokkos::hypot(x, y) * (1.0 + 0x1p-48);
 }
 
-/// The largest over all local rows i of sum_j f(i, j), each summed in order of j; `least` where there is none. Blocks.
+/// The largest over all local rows i of sum_j f(i, j), each summed in order of j; `least` if there are none. Blocks.
 template <class Function>
 double largest_row_sum(const ExecutionSpace& space, const std::string& label, Index rows, Index columns, double least,
                        const Function& f) {

@@ -1,4 +1,4 @@
-// Norms of fixed-point matrices, how far they are from others, and what bounds exponentials.
+// Norms of fixed-point matrices, their distance from other matrices, and logarithmic norms.
 #include "dist/elementwise.hpp"
 #include "expm/certificate/fixed_point.hpp"
 #include "expm/certificate/fixed_point_kernels.hpp"
@@ -34,7 +34,7 @@ FixedPointNorms FixedPointArithmetic::norms(const FixedPoint& X) {
       comm_.space(), "heddle::expm::fixed_point_rows", static_cast<Index>(sum_.local().extent(0)), n_, 0.0,
       KOKKOS_LAMBDA(Index i, Index j) { return sizes(i, j); });
   norms.infinity = comm_.all_reduce(norms.infinity, Reduction::maximum);
-  // Values are right to 2^-50, sums to n 2^-53.
+  // Values are accurate to 2^-50, sums to n 2^-53.
   const double more = 1.0 + 0x1p-48 + static_cast<double>(n_) * 0x1p-52;
   norms.one *= more;
   norms.infinity *= more;
@@ -63,8 +63,8 @@ KOKKOS_INLINE_FUNCTION Difference difference_of(double x, const double* digits, 
     largest = Kokkos::abs(sum) > largest ? Kokkos::abs(sum) : largest;
   }
   const double value = high + low;
-  // Sums round by 2^-53; what that leaves out is summed in `low`, and rounds by 2^-53 of its own size, 2^-53 largest
-  // count. Below the smallest number that has all its bits something else may be lost.
+  // Sums round by 2^-53; `low` collects these errors, and itself rounds by 2^-53 of its size, 2^-53 largest count. The
+  // last term covers underflow.
   return {value, Kokkos::abs(value) * 0x1p-52 + largest * 0x1p-98 * static_cast<double>(count) + 0x1p-1060};
 }
 
@@ -198,7 +198,7 @@ LogarithmicNorm logarithmic_norm(const Communicator& comm, const Parts<double>& 
   const Elements<double> y_other((imaginary ? other.imaginary : some_other)->local());
   const auto height = static_cast<Index>(some->local().extent(0));
   const Index first_row = height > 0 ? some->global_row(0) : 0;
-  // |a_ij + conj(a_ji)| / 2, the diagonal with its sign. The second sum that is not exact rounds by 2^-53 of itself.
+  // |a_ij + conj(a_ji)| / 2, the diagonal with its sign. The second inexact sum rounds by 2^-53 of itself.
   double largest = fixed_point::largest_row_sum(
       comm.space(), "heddle::expm::gershgorin", height, n, -std::numeric_limits<double>::infinity(),
       KOKKOS_LAMBDA(Index i, Index j) {
@@ -207,7 +207,7 @@ LogarithmicNorm logarithmic_norm(const Communicator& comm, const Parts<double>& 
         const double im = imaginary ? 0.5 * y(i, j) - 0.5 * y_other(j, i) : 0.0;
         return fixed_point::modulus_bound(re, im) * (1.0 + 0x1p-48);
       });
-  // What rounds in these sums: 2^-53 n of the sums of sizes.
+  // Rounding of these sums: 2^-53 n of the sums of sizes.
   double sizes = fixed_point::largest_row_sum(
       comm.space(), "heddle::expm::gershgorin_sizes", height, n, 0.0, KOKKOS_LAMBDA(Index i, Index j) {
         const double re = real ? 0.5 * Kokkos::abs(x(i, j) + x_other(j, i)) : 0.0;

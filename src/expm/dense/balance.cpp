@@ -1,3 +1,4 @@
+// Balancing of distributed matrices by diagonal powers of two, with norms that do not depend on the number of ranks.
 #include "expm/dense/balance.hpp"
 
 #include "dist/elementwise.hpp"
@@ -12,10 +13,10 @@ namespace {
 
 constexpr int most_sweeps = 20;
 constexpr double largest_exponent = 511.0;
-// Less gained than this is not worth a change (Parlett and Reinsch).
+// A reduction by less than this is not worth a change (Parlett and Reinsch).
 constexpr double worthwhile = 0.95;
 
-// Numbers that pass between the host and the device; on CPUs the same memory.
+// Numbers copied between the host and the device; on CPUs the same memory.
 template <class Number> struct Shared {
   Kokkos::View<Number*, MemorySpace> device;
   Kokkos::View<Number*, Kokkos::SharedHostPinnedSpace> host;
@@ -42,7 +43,7 @@ class Scaling {
         rows_(space, "heddle::expm::balance_row_factors", static_cast<Index>(A.local().extent(0))),
         columns_(space, "heddle::expm::balance_column_factors", static_cast<Index>(A.local().extent(1))) {}
 
-  // No copy of earlier ones may be under way.
+  // No earlier copy may still be in progress.
   template <class Number> void set(const ExecutionSpace& space, std::span<const Number> x, double sign) const {
     for (std::size_t i = 0; i < rows_.host.extent(0); ++i) {
       rows_.host(i) = std::exp2(-sign * static_cast<double>(x[static_cast<std::size_t>(first_row_) + i]));
@@ -102,7 +103,7 @@ void column_maxima(const ExecutionSpace& space, const Magnitudes<T>& size, Index
       });
 }
 
-// The sum of each column j in steps of 1 / units(j), each element rounded up.
+// Sum of each column j in steps of 1 / units(j), each element rounded up.
 template <RealScalar T>
 void column_steps(const ExecutionSpace& space, const Magnitudes<T>& size, Index rows, const Shared<double>& units,
                   const Shared<Index>& steps) {
@@ -121,8 +122,8 @@ void column_steps(const ExecutionSpace& space, const Magnitudes<T>& size, Index 
       });
 }
 
-// The sum of each row in parts of `width` columns, each added up in order: rows x parts, by columns. CPUs take several
-// rows at a time, so that a column is read in whole cache lines.
+// Sum of each row in parts of `width` columns, each summed in order: rows x parts, column-major. CPUs take several rows
+// at a time, so that a column is read in whole cache lines.
 constexpr Index width = 256;
 template <RealScalar T>
 void row_parts(const ExecutionSpace& space, const Magnitudes<T>& size, Index rows, Index columns,
@@ -151,7 +152,7 @@ void row_parts(const ExecutionSpace& space, const Magnitudes<T>& size, Index row
       });
 }
 
-// Norms of the rows and columns of a matrix as scaled, the same bits for any number of ranks.
+// Norms of the rows and columns of a scaled matrix, with the same bits for any number of ranks.
 template <RealScalar T> class ScaledNorms {
  public:
   ScaledNorms(const Communicator& comm, const Parts<T>& A)
@@ -173,7 +174,7 @@ template <RealScalar T> class ScaledNorms {
   [[nodiscard]] double norm_one() const {
     return columns_.empty() ? 0.0 : *std::max_element(columns_.begin(), columns_.end());
   }
-  // NaN for all columns where a row's sum is not finite.
+  // NaN for all columns if a row's sum is not finite.
   template <class Number> void measure(std::span<const Number> x) {
     const ExecutionSpace& space = comm_.space();
     scaling_.set(space, x, 1.0);
@@ -192,7 +193,7 @@ template <RealScalar T> class ScaledNorms {
       return;
     }
     comm_.all_reduce(std::span<double>(maxima_.host.data(), maxima_.host.extent(0)), Reduction::maximum);
-    // 2^40 steps in the largest element: sums of 2^22 of them fit in 63 bits. A column too small for such is as good as
+    // 2^40 steps in the largest element: sums of 2^22 of them fit in 63 bits. A column too small for that counts as
     // zero.
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       const double largest = maxima_.host(j);
@@ -222,8 +223,8 @@ template <RealScalar T> class ScaledNorms {
   std::vector<double> columns_;
 };
 
-// What each x should move by for its own row and column to have equal norms, and the sum of all norms that half of this
-// makes sure of; whether there is anything to move. Norms are those of |A| + least I.
+// Direction of a sweep: the change of each x that makes the norms of its own row and column equal, the sum of all norms
+// that half of this change guarantees, and whether any x changes. Norms are those of |A| + least I.
 struct Direction {
   std::vector<double> by;
   double assured = 0.0;
@@ -235,7 +236,7 @@ struct Direction {
       const double column = columns[i] + least;
       const double mean = std::sqrt(row) * std::sqrt(column);
       const double arithmetic = row / 2 + column / 2;
-      // Not where one is zero, nor NaN.
+      // No change if a norm is zero or NaN.
       const bool moves = mean > 0.0 && mean < worthwhile * arithmetic;
       if (moves) {
         by[i] = (std::log2(row) - std::log2(column)) / 2;
@@ -246,7 +247,7 @@ struct Direction {
   }
 };
 
-// In the middle of its range, and no further from it than exponents may be.
+// Return x + step by, shifted to the middle of its range and clamped to the largest exponents.
 std::vector<double> moved(const std::vector<double>& x, const std::vector<double>& by, double step) {
   std::vector<double> result(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -286,7 +287,7 @@ void scale(const Communicator& comm, std::span<const int> exponents, double sign
           x(i, j) = static_cast<T>(static_cast<double>(x(i, j)) * (rows(i) * columns(j)));
         });
   }
-  // The host's factors go with this function.
+  // The host's factors are destroyed with this function.
   space.fence("heddle::expm::balance");
 }
 
@@ -313,7 +314,7 @@ template <RealScalar T> Balance balance(const Communicator& comm, const Parts<T>
     std::vector<double> next = moved(x, direction.by, step);
     norms.measure(std::span<const double>(next));
     ++result.sweeps;
-    // Not above what was assured, or a NaN.
+    // The sum exceeds the guaranteed one, or is NaN.
     if (step == 1.0 && !(sum_of(norms.columns()) + least * static_cast<double>(n) <= direction.assured)) {
       step = 0.5;
       continue;

@@ -1,5 +1,4 @@
-// Strongly connected components of a matrix's nonzero elements, and matrices with their rows and columns in another
-// order.
+// Strongly connected components of a matrix's nonzero elements, and reordered matrices.
 #include "expm/dense/block_order.hpp"
 
 #include "dist/elementwise.hpp"
@@ -14,7 +13,7 @@ namespace {
 
 constexpr Index word_bits = 32;
 
-// Which elements of A are not zero, by rows of `width` words, on every rank.
+// Return the pattern of A's nonzero elements, by rows of `width` words, on every rank.
 template <RealScalar T> std::vector<Index> words_of(const Communicator& comm, const Parts<T>& A, Index width) {
   const DistributedMatrix<T>& some = *(A.real ? A.real : A.imaginary);
   const Index n = some.rows();
@@ -46,7 +45,7 @@ template <RealScalar T> std::vector<Index> words_of(const Communicator& comm, co
     comm.space().fence("heddle::expm::pattern");
     std::copy_n(host.data(), host.extent(0), words.begin() + static_cast<std::ptrdiff_t>(some.global_row(0) * width));
   }
-  // Each word is one rank's, and zero elsewhere.
+  // Each word is nonzero on at most one rank.
   comm.all_reduce(std::span<Index>(words), Reduction::sum);
   return words;
 }
@@ -63,7 +62,7 @@ class Pattern {
   [[nodiscard]] bool filled(Index i, Index j) const {
     return (words_[static_cast<std::size_t>(i * width_ + j / word_bits)] >> (j % word_bits) & 1) != 0;
   }
-  /// The first j >= from with a_ij != 0; n where there is none.
+  /// The first j >= from with a_ij != 0; n if there is none.
   [[nodiscard]] Index next(Index i, Index from) const {
     for (Index j = from; j < n_; ++j) {
       if (j % word_bits == 0 && words_[static_cast<std::size_t>(i * width_ + j / word_bits)] == 0) {
@@ -81,13 +80,13 @@ class Pattern {
   std::vector<Index> words_;
 };
 
-// The component of each index, numbered so that a_ij != 0 only where that of j has no higher number than that of i.
+// Return the component of each index, numbered so that a_ij != 0 only if that of j has no higher number than that of i.
 std::vector<Index> components_of(const Pattern& pattern) {
   const auto n = static_cast<std::size_t>(pattern.size());
   constexpr Index none = -1;
   std::vector<Index> component(n, none);
-  std::vector<Index> found(n, none);  // When the search came to it.
-  std::vector<Index> low(n, 0);       // The earliest one that it leads back to.
+  std::vector<Index> found(n, none);  // Order in which the search found each index.
+  std::vector<Index> low(n, 0);       // The earliest index that each leads back to.
   std::vector<Index> open;            // Indices of components that are not complete.
   struct Step {
     Index at;
@@ -133,7 +132,7 @@ std::vector<Index> components_of(const Pattern& pattern) {
   return component;
 }
 
-// Whether every component that an element leads to lies behind the one that it comes from.
+// Whether every nonzero element leads to the same or a later component.
 bool in_order(const Pattern& pattern, const std::vector<Index>& component) {
   const auto n = component.size();
   std::vector<Index> first(n, pattern.size());

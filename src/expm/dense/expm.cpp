@@ -1,3 +1,4 @@
+// ExpmPlan: checks of its arguments, redistribution, the residual and the certificate, and the report.
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "dist/arguments.hpp"
@@ -59,7 +60,7 @@ template <RealScalar T> double expm_certificate_tolerance(Index n, double norm1)
 
 template <RealScalar T> struct ExpmPlan<T>::State {
   State(const Communicator& communicator, const ExpmOptions& wanted) : comm(communicator), options(wanted) {
-    // Bits are not to depend on how many nodes there are, and half of the products are computed by half.
+    // Bits must not depend on the number of nodes, and half of the products are computed by half.
     options.gemm.layers = 1;
   }
 
@@ -68,7 +69,7 @@ template <RealScalar T> struct ExpmPlan<T>::State {
   [[nodiscard]] SharedMatrix<T> columns_in(const std::optional<DistributedMatrix<T>>& part) const;
   [[nodiscard]] WorkMatrix<T> in_place(const std::optional<DistributedMatrix<T>>& part) const;
   ExpmReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& columns_of_A, const SplitMatrix<T>& E);
-  // Of E, and what it is of.
+  // Residual of E as exp(A).
   [[nodiscard]] double residual_of(const Parts<T>& A, const Parts<T>& E);
 
   Communicator comm;
@@ -118,8 +119,8 @@ WorkMatrix<T> ExpmPlan<T>::State::in_place(const std::optional<DistributedMatrix
 }
 
 template <RealScalar T> double ExpmPlan<T>::State::residual_of(const Parts<T>& A, const Parts<T>& E) {
-  // With A's own degree and scaling, not those that A/2 would get: the same polynomial of the same matrix, squared as
-  // often, would agree with itself whatever its error.
+  // With A's own degree and scaling, not those of A/2: the same polynomial of the same matrix, squared as often, would
+  // agree with itself whatever its error.
   const std::array<T, 1> one_half = {static_cast<T>(0.5)};
   const Parts<T> half = arithmetic->combine(0.0, one_half, std::span<const Parts<T>>(&A, 1));
   const Parts<T> root = exponential->again(half);
@@ -174,7 +175,7 @@ ExpmReport ExpmPlan<T>::State::execute(const SplitMatrix<T>& A, const SplitMatri
       }
       return delivery->finite();
     };
-    exponential->leave_headroom(false);  // An error may have left it so.
+    exponential->leave_headroom(false);  // An earlier exception may have left it set.
     bool finite = compute();
     if (!finite) {
       exponential->leave_headroom(true);

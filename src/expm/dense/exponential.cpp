@@ -1,3 +1,4 @@
+// Exponential: structure, balancing, shift and order of A, and the series term by term.
 #include "expm/dense/exponential.hpp"
 
 #include "core/elementary.hpp"
@@ -40,7 +41,7 @@ template <RealScalar T> ProductCosts Exponential<T>::costs_of(const Parts<T>& A)
     return {1, 1, 1};
   }
   const int complex = options_.complex_products;
-  // Purely imaginary: powers alternate between real and imaginary, polynomials are complex.
+  // For purely imaginary A, powers alternate between real and imaginary, and polynomials are complex.
   return A.real ? ProductCosts{complex, complex, complex} : ProductCosts{1, 2, complex};
 }
 
@@ -69,8 +70,8 @@ WorkParts<T> Exponential<T>::term_by_term(const Parts<T>& A, const Parts<T>& col
   real.add(A.real);
   imaginary.add(A.imaginary);
   if (options_.degree > 1) {
-    // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the factor that all terms share is the one that travels. It is halved
-    // where sums in A^2 would leave the range, which A^2 itself need not.
+    // a_k = (1/k) A a_{k-1} = (1/k) a_{k-1} A: the common factor of all terms is the one that travels. It is halved if
+    // sums in A^2 would leave the range, though A^2 itself might not.
     const int halved = recipe_.before;
     const RightFactor<T> factor =
         arithmetic_->right_factor(arithmetic_->times_power_of_two(A, -halved), halved == 0 ? columns : Parts<T>{});
@@ -97,7 +98,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::of_diagonal(const Parts<T>&
 template <RealScalar T> Parts<T> Exponential<T>::shifted(const Parts<T>& A, Parts<T>& columns, double& norm) {
   recipe_.shift = 0.0;
   std::complex<double> shift = mean_eigenvalue(comm_, A);
-  // What is not A's own would only round.
+  // A part of the mean that A's symmetry excludes is rounding.
   if (structure_.symmetry == Symmetry::hermitian) shift = shift.real();
   if (structure_.symmetry == Symmetry::skew_hermitian) shift = {0.0, shift.imag()};
   if (!(std::abs(shift) > norm / 64.0)) {
@@ -124,7 +125,7 @@ WorkParts<T> Exponential<T>::of(const Parts<T>& A, const Parts<T>& columns, Work
       const auto seen = norms_.measure(**part);
       report.norm1 += seen.one;
       largest = std::max(largest, seen.largest);
-      // A series of given degree asks for nothing but a finite A.
+      // A series of given degree only requires a finite A.
       bound += options_.method == ExpmMethod::taylor ? seen.one : norms_.reproducible_bound(**part, seen.largest);
     }
   }
@@ -165,7 +166,7 @@ template <RealScalar T> void Exponential<T>::find_structure(Parts<T>& A, Parts<T
   if (options_.structure == ExpmStructure::automatic) {
     columns = arithmetic_->column_bands(A, columns);
     structure_ = structure_of(comm_, A, columns);
-    // A part that is zero is as good as none.
+    // A zero part is treated as absent.
     if (structure_.real_is_zero && A.imaginary) A.real = columns.real = {};
     if (structure_.imaginary_is_zero && A.real) A.imaginary = columns.imaginary = {};
   } else if (options_.structure != ExpmStructure::general) {
@@ -178,7 +179,7 @@ template <RealScalar T>
 WorkParts<T> Exponential<T>::by_structure(Parts<T> A, Parts<T> columns, double norm, ExpmReport& report) {
   find_structure(A, columns);
   report.structure = named(structure_.symmetry);
-  // Zero is skew-Hermitian too, and has no elements that would say so.
+  // Zero is skew-Hermitian too, but has no elements that show it.
   if (options_.method == ExpmMethod::chebyshev && structure_.symmetry != Symmetry::skew_hermitian &&
       !structure_.zero()) {
     throw Error(ErrorKind::argument, "expm: the method chebyshev is for skew-Hermitian matrices, which A is not");
@@ -188,7 +189,7 @@ WorkParts<T> Exponential<T>::by_structure(Parts<T> A, Parts<T> columns, double n
   }
   arithmetic_->trust_norms(Trust::always);
   if (structure_.symmetry == Symmetry::none) {
-    // As A was given: what balancing makes of it may hide elements that matter in A.
+    // Test A as given: balancing may hide elements that matter in A.
     const Trust trust = arithmetic_->trust_in(A);
     A = balanced_where_it_helps(A, columns, norm);
     arithmetic_->trust_norms(trust);
@@ -198,8 +199,7 @@ WorkParts<T> Exponential<T>::by_structure(Parts<T> A, Parts<T> columns, double n
   A = shifted(A, columns, norm);
   report.shift_real = recipe_.shift.real();
   report.shift_imaginary = recipe_.shift.imag();
-  // Pivots for the linear system's matrix are sought below its diagonal, and so mix what is zero above a lower
-  // triangle.
+  // Pivots of the linear system's matrix are sought below its diagonal, which mixes the zeros above a lower triangle.
   if (options_.method == ExpmMethod::pade && !structure_.upper && structure_.symmetry == Symmetry::none) {
     recipe_.order = block_order(comm_, A);
     A = in_block_order(std::move(A), columns);
@@ -234,7 +234,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::as_given(WorkParts<T> resul
 
 template <RealScalar T>
 Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm) {
-  // Where nobody asked for it, it is to save squarings that ||A|| asks for and exp(A) does not.
+  // If the caller did not request it, balance only to save squarings that ||A|| requires and exp(A) does not.
   constexpr int far = std::numeric_limits<T>::max_exponent / 8;
   if (!options_.balance && norm <= std::ldexp(1.0, far)) {
     return A;
@@ -245,7 +245,7 @@ Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& co
     return A;
   }
   if (found.norm_after < 1.0) {
-    // What is neglected of a small D^-1 A D may be large when D is taken off again: no further than to norm 1. Elements
+    // The terms neglected of a small D^-1 A D may be large when D is undone, so balance to norm 1 at most. Elements
     // change geometrically with the exponents.
     const double share = found.norm_after > 0.0
                              ? std::log2(found.norm_before) / std::log2(found.norm_before / found.norm_after)

@@ -1,4 +1,4 @@
-// exp(A) of a matrix in row bands: what is done to it, and in which order.
+// exp(A) of a matrix in row bands: the transformations of A, and their order.
 #pragma once
 
 #include "expm/dense/balance.hpp"
@@ -14,16 +14,16 @@
 
 namespace heddle::impl {
 
-/// What was done to one A, so that it can be done to another of the same structure.
+/// The transformations of one A, to be repeated for another of the same structure.
 struct Recipe {
   ExpmMethod method = ExpmMethod::automatic;
-  std::vector<int> balance;    ///< Exponents of D: A is D^-1 A D from here on; empty where it is A itself.
+  std::vector<int> balance;    ///< Exponents of D: A is D^-1 A D from here on; empty: no balancing.
   std::complex<double> shift;  ///< mu: exp(A) = exp(mu) exp(A - mu I).
-  std::vector<Index> order;    ///< In which A is block upper triangular from here on; empty where it is as it was.
-  int before = 0;              ///< Halvings before powers are made, so that they stay in range.
-  int undone = 0;              ///< So many of these are undone in the powers, which turned out to be small,
-  int undone_after = 1;        ///< once so many were made.
-  Scheme scheme;               ///< The rest, by method.
+  std::vector<Index> order;    ///< Order in which A is block upper triangular from here on; empty: unchanged.
+  int before = 0;              ///< Halvings before powers are computed, to keep them in range.
+  int undone = 0;              ///< Halvings of these that are undone in the powers, which turned out to be small.
+  int undone_after = 1;        ///< Number of powers computed before that.
+  Scheme scheme;               ///< The remaining parameters, by method.
   TrigonometricScheme trigonometric;
   int pade_degree = 0;
 
@@ -34,55 +34,55 @@ struct Recipe {
 
 template <RealScalar T> class Exponential {
  public:
-  /// `arithmetic` outlives it.
+  /// `arithmetic` must outlive this object.
   Exponential(const Communicator& comm, ComplexArithmetic<T>& arithmetic, const ExpmOptions& options);
 
-  /// exp(A), by what the options ask for. `columns`: parts of A that are there in column bands; `target`: where parts
-  /// of the result may be put, if they are there. Fills in what the report says of method, structure, norms and errors.
-  /// Throws Error(computation) where A is not finite.
+  /// exp(A) by the method of the options. `columns`: those parts of A that exist in column bands; `target`: storage for
+  /// parts of the result, if any. Fills in method, structure, norms and errors of the report. Throws Error(computation)
+  /// if A is not finite.
   [[nodiscard]] WorkParts<T> of(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target, ExpmReport& report);
-  /// The same steps as those of the last A, of another, which is no larger.
+  /// Repeat the steps for the last A with another, which must not be larger.
   [[nodiscard]] WorkParts<T> again(const Parts<T>& A);
-  /// Whether the last steps leave room for intermediate results that are larger than exp(A): two passes over memory
-  /// more, and elements far below the largest one may lose bits.
+  /// Set whether the last steps leave room for intermediate results larger than exp(A): two passes over memory more,
+  /// and elements far below the largest one may lose bits.
   void leave_headroom(bool wanted) { headroom_ = wanted; }
 
  private:
-  // Adds the terms to `terms`, where there is one.
+  // Append the terms to `terms` unless it is null.
   [[nodiscard]] WorkParts<T> term_by_term(const Parts<T>& A, const Parts<T>& columns, WorkParts<T> target,
                                           std::vector<ExpmTerm>* terms);
   [[nodiscard]] ExpmTerm seen(const Parts<T>& term);
-  // By the method that the options and the structure of A ask for. `norm`: a bound of ||A||_1.
+  // Use the method for the options and the structure of A. `norm`: a bound of ||A||_1.
   [[nodiscard]] WorkParts<T> by_structure(Parts<T> A, Parts<T> columns, double norm, ExpmReport& report);
-  // Fills in structure_, and leaves out parts of A that are zero.
+  // Fill in structure_, and drop zero parts of A.
   void find_structure(Parts<T>& A, Parts<T>& columns);
   [[nodiscard]] WorkParts<T> of_diagonal(const Parts<T>& A);
-  // A - mu I where that has a smaller norm; `columns` is then empty, and `norm` the new one.
+  // A - mu I if that has a smaller norm; `columns` is then empty, and `norm` the new one.
   [[nodiscard]] Parts<T> shifted(const Parts<T>& A, Parts<T>& columns, double& norm);
   [[nodiscard]] WorkParts<T> by_polynomial(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] WorkParts<T> by_pade(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
   [[nodiscard]] WorkParts<T> by_chebyshev(const Parts<T>& A, const Parts<T>& columns, double norm, ExpmReport& report);
-  // Where the scheme has less than no squarings, so many halvings of A are undone in the powers that were made.
+  // If the scheme has a negative number of squarings, undo so many halvings of A in the powers.
   void undo_halvings(Powers<T>& powers, const Parts<T>& A);
-  // What is left when powers, or A^2 and A^4, are made; `A` before any halving, for its diagonals.
+  // Compute the result from the powers, or from A^2 and A^4; `A` before any halving, for its diagonals.
   [[nodiscard]] WorkParts<T> finish(Powers<T>& powers, const Parts<T>& A);
   [[nodiscard]] WorkParts<T> squared_up(WorkParts<T> result, const Parts<T>& A);
   [[nodiscard]] WorkParts<T> finish(const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);
-  // exp(exponent) X, in X's storage where that is real.
+  // exp(exponent) X, in X's storage if the factor is real.
   [[nodiscard]] WorkParts<T> times_exponential(std::complex<double> exponent, WorkParts<T> X);
   // Whether A is known, or found, to be Hermitian or skew-Hermitian.
   [[nodiscard]] bool is_normal(const Parts<T>& A, const Parts<T>& columns);
-  // A, and what is kept of it, in the recipe's order.
+  // A, and the copies kept of it, in the recipe's order.
   [[nodiscard]] Parts<T> in_block_order(Parts<T> A, Parts<T>& columns);
-  // What is done to A undone in its exponential.
+  // Undo the transformations of A in its exponential.
   [[nodiscard]] WorkParts<T> as_given(WorkParts<T> result);
-  // A balanced where that was asked for or saves work; `columns` is then empty, and `norm` the new one.
+  // A, balanced if the caller requested it or if it saves work; `columns` is then empty, and `norm` the new one.
   [[nodiscard]] Parts<T> balanced_where_it_helps(const Parts<T>& A, Parts<T>& columns, double& norm);
-  // A copy of it, balanced as the recipe says.
+  // A copy of A, balanced by the recipe.
   [[nodiscard]] WorkParts<T> balanced(const Parts<T>& A);
   [[nodiscard]] ProductCosts costs_of(const Parts<T>& A) const;
-  // As PowerNorms has it. What a polynomial neglects of a balanced A, whose powers may be small, may be large once D is
-  // taken off again, which nobody asked for.
+  // Least root for PowerNorms. The terms that a polynomial neglects of an A balanced without request may be large once
+  // D is undone, although its powers are small.
   [[nodiscard]] double least_root() const { return recipe_.balance.empty() || options_.balance ? 0.0 : 1.0; }
   [[nodiscard]] double tolerance() const {
     return options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);
@@ -93,11 +93,11 @@ template <RealScalar T> class Exponential {
   ExpmOptions options_;
   ColumnNorms<T> norms_;
   PartsSolver<T> solver_;
-  Structure structure_;  // Of the last A.
+  Structure structure_;  // Structure of the last A.
   Recipe recipe_;
   int expected_products_ = 0;
   bool headroom_ = false;
-  Parts<T> unshifted_;  // While exp of it is made: the last A, balanced, with its mean.
+  Parts<T> unshifted_;  // During a computation: the last A, balanced, with its mean.
 };
 
 }  // namespace heddle::impl

@@ -1,9 +1,10 @@
+// Coefficients of the polynomials of few_products().
 #include "expm/dense/few_products.hpp"
 
 namespace heddle::impl {
 namespace {
 
-// More digits than a double has, for what comes after it.
+// More digits than a double has, for later use in higher precision.
 constexpr std::array<FewProducts, 3> polynomials = {{
     {.degree = 8,
      .powers = 2,

@@ -1,4 +1,4 @@
-// Polynomials that agree with exp as far as ever their few products allow.
+// Polynomials that agree with exp to as high a degree as their few products allow.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace heddle::impl {
 /// With s = powers, and sums over k of coefficients [k] times A^k:
 ///   y0 = (sum_1^s first A^k) A^s,
 ///   y1 = (y0 + sum_1^s left A^k) (y0 + sum_1^s right A^k) + of_y0 y0 + sum_0^s rest A^k,
-/// and where there is a last step, with its own coefficients,
+/// and, if there is a last step, with its own coefficients,
 ///   y2 = (y1 + sum_1^s left A^k) (y1 + of_y0_right y0 + sum_1^s right A^k) + of_y1 y1 + of_y0 y0 + sum_0^s rest A^k.
 ///
 /// y1, or y2, is a polynomial of higher degree than its number of free coefficients; it equals exp's series in its
@@ -30,10 +30,10 @@ struct FewProducts {
   };
   int degree;
   int powers;
-  int products;  ///< Beyond those of the powers.
+  int products;  ///< Number of products beyond those of the powers.
   std::array<double, 4> first;
   Step middle;
-  Step last;  ///< Where products == 3.
+  Step last;  ///< Last step, if products == 3.
   int beyond;
   std::array<double, 3> ratios;
 };

@@ -1,4 +1,5 @@
-// The methods of Exponential: each chooses degree and squarings while it makes the powers that it needs, and finishes.
+// The methods of Exponential: each chooses degree and squarings while it computes the powers that it needs, and
+// finishes.
 #include "core/elementary.hpp"
 #include "expm/dense/exponential.hpp"
 #include "expm/dense/norm_estimate.hpp"
@@ -24,7 +25,7 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
   recipe_.before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
   PowerNorms power_norms(std::ldexp(norm, -recipe_.before), std::ldexp(least_root(), -recipe_.before));
   int made = 1;
-  int halved = recipe_.before;  // A, in its powers, and in their norms.
+  int halved = recipe_.before;  // Halvings of A in its powers, and in their norms.
   const auto choose = [&] {
     scheme = choose_scheme(power_norms, tolerance(), costs, evaluations, Wanted::exponential, halved,
                            static_cast<double>(unit_roundoff<T>));
@@ -34,11 +35,11 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
   const Arithmetic arithmetic = options_.gemm.arithmetic;
   Powers<T> powers(*arithmetic_, arithmetic_->times_power_of_two(A, -recipe_.before),
                    recipe_.before == 0 ? columns : Parts<T>{}, structure_.symmetry);
-  // The scheme of the moment uses each power that is made, and so does each one that is chosen later, or costs no more.
+  // The current scheme uses each power that is computed, and so does each one that is chosen later, or costs no more.
   while (powers.count() < scheme.powers) {
     const Parts<T>& power = powers.next();
     made = powers.count();
-    // An estimate of zero is to be seen to be true.
+    // An estimate of zero must be verified.
     const bool nothing_to_save = made == scheme.powers && scheme.blocks == 1 && scheme.few == nullptr &&
                                  scheme.squarings == -halved && power_norms.vanishing() != made;
     if (!nothing_to_save) {
@@ -49,7 +50,7 @@ WorkParts<T> Exponential<T>::by_polynomial(const Parts<T>& A, const Parts<T>& co
       learn_estimates(comm_, powers.all().back(), powers.count(), power_norms);
       choose();
     }
-    // At once, if further powers stay in range: those of what is small in A might not, once it is halved.
+    // Undo halvings at once if further powers stay in range: those of small parts of A might underflow otherwise.
     if (halved > 0 && scheme.squarings == -halved &&
         powers_fit(power_norms, halved, std::numeric_limits<T>::max_exponent)) {
       undo_halvings(powers, A);
@@ -90,7 +91,7 @@ WorkParts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns,
       int squarings = fewest_squarings(alpha, recipe_.before);
       const auto error_of = [&] { return pade_backward_error(degree, std::ldexp(alpha, -squarings)); };
       while (!(error_of() <= tolerance())) ++squarings;
-      // The linear system is there at any degree.
+      // The linear system is the same at any degree.
       if (const double products = pade_products(degree, 1) + squarings; products < least) {
         least = products;
         error = error_of();
@@ -110,7 +111,7 @@ WorkParts<T> Exponential<T>::by_pade(const Parts<T>& A, const Parts<T>& columns,
     choose();
   }
   if (const int zero = power_norms.vanishing(); zero > 0 && zero <= Scheme::most_powers) {
-    // The series has an end: no linear system.
+    // The series is finite: no linear system.
     recipe_.scheme = {};
     return by_polynomial(A, columns, norm, report);
   }
@@ -138,7 +139,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::squared_up(WorkParts<T> res
   result = times_exponential(recipe_.shift * std::ldexp(1.0, -left), std::move(result));
   std::optional<TriangularDiagonals> diagonals;
   if (structure_.triangular()) {
-    // Of A as it was before its mean was taken off, which rounds.
+    // Diagonals of A before its mean was subtracted, which rounds.
     diagonals.emplace(comm_, unshifted_.real || unshifted_.imaginary ? unshifted_ : A, structure_,
                       unshifted_.real || unshifted_.imaginary ? std::complex<double>() : recipe_.shift);
     diagonals->correct(comm_, left, result);
@@ -161,7 +162,7 @@ template <RealScalar T> WorkParts<T> Exponential<T>::times_exponential(std::comp
   if (!headroom_) {
     return arithmetic_->scaled(exponential(exponent), std::move(X));
   }
-  // exp(exponent) may be out of range where its product with X is not.
+  // exp(exponent) may be out of range although its product with X is not.
   X = arithmetic_->scaled(exponential(0.5 * exponent), std::move(X));
   return arithmetic_->scaled(exponential(0.5 * exponent), std::move(X));
 }
@@ -180,7 +181,7 @@ WorkParts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& col
   TrigonometricScheme& scheme = recipe_.trigonometric;
   const auto choose = [&](double other) {
     if (other < bound) bound = other;
-    // Relative to ||A||, and no more than rounding leaves of exp(A).
+    // Tolerance relative to ||A||, and not below the rounding of exp(A).
     const double of_a = tolerance() * std::min(std::ldexp(bound, recipe_.before), 1.0);
     scheme = choose_trigonometric(bound, std::max(of_a, static_cast<double>(unit_roundoff<T>)), costs);
     expected_products_ = products_of(scheme, costs) + recipe_.before * costs.square;
@@ -188,7 +189,7 @@ WorkParts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& col
   choose(bound);
   Parts<T> square;
   Parts<T> fourth;
-  // ||A||_2^k = ||A^k||_2 <= ||A^k||_1. A power that is made to know more is one that is used.
+  // ||A||_2^k = ||A^k||_2 <= ||A^k||_1. Only a power that the scheme uses is computed to improve the bound.
   if (scheme.powers > 0) {
     const Parts<T> there = recipe_.before == 0 ? columns : Parts<T>{};
     square = arithmetic_->multiply(T{1}, B, arithmetic_->right_factor(B, there, Symmetry::skew_hermitian),
@@ -199,7 +200,7 @@ WorkParts<T> Exponential<T>::by_chebyshev(const Parts<T>& A, const Parts<T>& col
     fourth = arithmetic_->multiply(T{1}, square, arithmetic_->right_factor(square, {}, Symmetry::hermitian),
                                    Symmetry::hermitian);
     choose(std::sqrt(std::sqrt(norms_.bound_of(fourth))));
-    // The 1-norm may be n^(1/8) times as large. A few vectors more, and the share of a product less.
+    // The 1-norm may be n^(1/8) times as large. A few products with vectors may save a part of a product.
     if (scheme.angles() > 1.0) choose(std::sqrt(std::sqrt(spectral_bound(comm_, fourth))));
   }
   recipe_.method = ExpmMethod::chebyshev;

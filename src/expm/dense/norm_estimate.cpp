@@ -1,3 +1,4 @@
+// Estimates of 1-norms of powers by the block algorithm of N. Higham and F. Tisseur.
 #include "expm/dense/norm_estimate.hpp"
 
 #include "core/instantiate.hpp"
@@ -39,14 +40,14 @@ template <Scalar T> class Blocks {
               static_cast<std::size_t>(n), static_cast<std::size_t>(columns)) {}
 
   [[nodiscard]] T& operator()(Index i, int c) const { return host_(i, c); }
-  // The block gives way to B times it.
+  // Replace the block by B times it.
   void apply(const ThinOperator<T>& B) const {
     Kokkos::deep_copy(space_, flat(x_), flat(host_));
     B(matrix_view<const T>(x_.data(), n(), columns(), n()), matrix_view(y_.data(), n(), columns(), n()));
     Kokkos::deep_copy(space_, flat(host_), flat(y_));
     space_.fence("heddle::expm::norm_estimate");
   }
-  // NaN counts as infinity: infinities of both signs have met.
+  // NaN counts as infinity: it is a difference of infinities.
   [[nodiscard]] double column_norm(int c) const {
     double sum = 0.0;
     for (Index i = 0; i < n(); ++i) sum += static_cast<double>(Kokkos::abs(host_(i, c)));
@@ -61,7 +62,7 @@ template <Scalar T> class Blocks {
   Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::SharedHostPinnedSpace> host_;
 };
 
-// The largest 1-norm of columns of B, all of which are tried.
+// The largest 1-norm of columns of B, from all columns.
 template <Scalar T> double norm1_by_columns(const ExecutionSpace& space, Index n, const ThinOperator<T>& apply) {
   const Blocks<T> block(space, n, static_cast<int>(n));
   for (int c = 0; c < n; ++c) {
@@ -73,8 +74,8 @@ template <Scalar T> double norm1_by_columns(const ExecutionSpace& space, Index n
   return largest;
 }
 
-// Signs of the block, of which columns that say nothing new, being parallel to earlier ones or to those of the round
-// before, get other signs. False where nothing is new. For complex B all signs count as new.
+// Take the signs of the block. Columns that are parallel to earlier ones or to those of the previous round give no
+// information and get other signs. Return false if no column is new. For complex B all signs count as new.
 template <Scalar T> bool take_signs(const Blocks<T>& block, std::vector<T>& signs, int round) {
   const Index n = block.n();
   const int columns = block.columns();
@@ -100,7 +101,7 @@ template <Scalar T> bool take_signs(const Blocks<T>& block, std::vector<T>& sign
     };
     anything_new = before.empty();
     for (int c = 0; c < columns && !anything_new; ++c) anything_new = !seen(c, 0);
-    // Each try has other signs; a few do where n is large enough that this algorithm is used at all.
+    // Each attempt has other signs; a few suffice if n is large enough for this algorithm.
     for (int c = 0; c < columns && anything_new; ++c) {
       for (int attempt = 1; attempt <= 8 && seen(c, c); ++attempt) {
         for (Index i = 0; i < n; ++i) {
@@ -148,7 +149,7 @@ double estimate_norm1(const ExecutionSpace& space, Index n, int columns, const T
   }
   double estimate = 0.0;
   Index best = -1;           // The unit vector of the estimate.
-  std::vector<Index> units;  // Of the block.
+  std::vector<Index> units;  // Indices of the block's unit vectors.
   std::vector<bool> tried(static_cast<std::size_t>(n), false);
   std::vector<T> signs;
   for (int round = 1;; ++round) {
@@ -181,7 +182,7 @@ double estimate_norm1(const ExecutionSpace& space, Index n, int columns, const T
       const double x = sizes[static_cast<std::size_t>(i)], y = sizes[static_cast<std::size_t>(j)];
       return x > y || (x == y && i < j);
     };
-    // Those tried before are at most columns * rounds.
+    // At most columns * rounds were tried before.
     const Index enough = std::min<Index>(n, static_cast<Index>(columns) * (rounds + 1));
     std::partial_sort(order.begin(), order.begin() + enough, order.end(), larger);
     if (best >= 0 && sizes[static_cast<std::size_t>(order[0])] == sizes[static_cast<std::size_t>(best)]) {

@@ -1,3 +1,4 @@
+// Column sums and largest elements of distributed matrices, rounded or in integers.
 #include "expm/dense/norms.hpp"
 
 #include "core/on_host.hpp"
@@ -14,7 +15,7 @@
 namespace heddle::impl {
 namespace {
 
-// As Kokkos wants the reduction of a team.
+// Reducer in the form that Kokkos requires for a team.
 template <class Operation> struct TeamReducer {
   using reducer = TeamReducer;
   using value_type = typename Operation::Value;
@@ -31,7 +32,7 @@ template <class Operation> struct TeamReducer {
   value_type* result_;
 };
 
-// operation.store(j, what operation.add() makes of column j). On GPUs a team takes a column, and neighbouring threads
+// operation.store(j, result of operation.add() over column j). On GPUs a team takes a column, and neighbouring threads
 // neighbouring elements; on CPUs a column has several sums, so that its loop vectorises.
 template <class T, class Operation>
 void reduce_columns(const ExecutionSpace& space, const std::string& label, const MatrixView<const T>& matrix,
@@ -78,7 +79,7 @@ void reduce_columns(const ExecutionSpace& space, const std::string& label, const
   }
 }
 
-// Bits of numbers that are not negative rise with them, those of NaN last: the largest is NaN where there is one.
+// The bits of nonnegative numbers rise with them, and those of NaN are last: the largest is NaN if any is.
 template <RealScalar T> struct SumAndLargest {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   struct Value {

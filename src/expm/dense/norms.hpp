@@ -1,4 +1,4 @@
-// The norms from which expm chooses its scheme, in a workspace of their own.
+// The norms from which expm chooses its scheme, with their own workspace.
 #pragma once
 
 #include "expm/arithmetic/parts.hpp"
@@ -14,20 +14,20 @@ template <RealScalar T> class ColumnNorms {
   ColumnNorms(const Communicator& comm, const Placement& placement);
 
   struct Seen {
-    double one = 0.0;      ///< ||A||_1, its bits following the placement; NaN where A has one.
-    double largest = 0.0;  ///< max |a_ij|; NaN where A has one.
+    double one = 0.0;      ///< ||A||_1, with bits that depend on the placement; NaN if A has one.
+    double largest = 0.0;  ///< max |a_ij|; NaN if A has one.
   };
   /// One pass over A.
   [[nodiscard]] Seen measure(const DistributedMatrix<T>& A);
   /// Upper bound of ||A||_1, within n 2^-40 of it, and the same bits for any placement: column sums in integers.
   /// `largest`: measure()'s. One more pass.
   [[nodiscard]] double reproducible_bound(const DistributedMatrix<T>& A, double largest);
-  /// The same of both parts together, largest elements included.
+  /// The same of both parts together, with their largest elements.
   [[nodiscard]] double bound_of(const Parts<T>& A);
 
  private:
   Communicator comm_;
-  // Pinned, so that a copy from the device does not pass through another buffer; on CPUs the same memory.
+  // Pinned, so that a copy from the device needs no other buffer; on CPUs the same memory.
   Kokkos::View<double*, MemorySpace> seen_;  // sums, then largest elements
   Kokkos::View<double*, Kokkos::SharedHostPinnedSpace> host_seen_;
   Kokkos::View<Index*, MemorySpace> steps_;

@@ -1,3 +1,4 @@
+// Pade approximants of the exponential: bounds of their errors, their evaluation and their linear systems.
 #include "expm/dense/pade.hpp"
 
 #include "core/instantiate.hpp"
@@ -14,7 +15,7 @@
 namespace heddle::impl {
 namespace {
 
-// rho of pade_backward_error(), rounded down, no more than the radius of convergence.
+// rho of pade_backward_error(), rounded down, at most the radius of convergence.
 double decay_of(int degree) {
   switch (degree) {
     case 3:
@@ -32,13 +33,14 @@ double decay_of(int degree) {
   }
 }
 
-// Powers A^2, A^4 ... that r_m is made of.
+// Number of powers A^2, A^4 ... in r_m.
 int even_powers_of(int degree) {
   return degree == 13 ? 3 : degree / 2;
 }
 
-// Of the numerator, x^0 to x^m: (2m - k)! m! / ((2m)! k! (m - k)!), times the power of two that makes the first of its
-// integer multiples a number between 1 and 2. Integers below 2^56 with many factors two, they are exact in double.
+// Coefficients of the numerator, x^0 to x^m: (2m - k)! m! / ((2m)! k! (m - k)!), times the power of two that makes the
+// first of its integer multiples a number between 1 and 2. Integers below 2^56 with many factors two, they are exact in
+// double.
 std::vector<double> numerator(int degree) {
   std::vector<double> coefficients(static_cast<std::size_t>(degree) + 1, 1.0);
   for (int k = degree; k > 0; --k) {
@@ -184,7 +186,7 @@ WorkParts<T> pade(ComplexArithmetic<T>& arithmetic, PartsSolver<T>& solver, std:
   Parts<T> V;
   Parts<T> odd;
   if (degree == 13) {
-    // Terms from A^8 on are A^6 times what lower powers make.
+    // Terms from A^8 on are A^6 times lower powers.
     factor = arithmetic.right_factor(evens[2]);
     const auto joined = [&](int begin) {
       return arithmetic.multiply_add(static_cast<T>(scaling(6)), sum(begin + 6, 1, 3), factor, sum(begin, 0, 3));

@@ -1,3 +1,4 @@
+// Evaluation of polynomials of matrices: Paterson and Stockmeyer's, few products, and Chebyshev polynomials.
 #include "expm/dense/polynomials.hpp"
 
 #include <array>
@@ -15,7 +16,7 @@ std::vector<double> taylor_coefficients(int degree) {
   return coefficients;
 }
 
-// A real polynomial of a Hermitian matrix is Hermitian; of a skew-Hermitian one it has no symmetry.
+// A real polynomial of a Hermitian matrix is Hermitian; that of a skew-Hermitian one has no symmetry.
 Symmetry of_polynomial(Symmetry symmetry) {
   return symmetry == Symmetry::hermitian ? symmetry : Symmetry::none;
 }
@@ -198,7 +199,7 @@ Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const Trigonome
   };
   Trigonometric<T> E;
   E.cosine = evaluate(series.cosine);
-  // sin(theta t) / t belongs to A / (angles theta).
+  // The coefficients of sin(theta t) / t multiply A / (angles theta).
   E.sine = arithmetic.multiply(static_cast<T>(1.0 / reached), A,
                                arithmetic.right_factor(evaluate(series.sine), {}, Symmetry::hermitian),
                                Symmetry::skew_hermitian);
@@ -213,7 +214,7 @@ WorkParts<T> hermitian_product(ComplexArithmetic<T>& arithmetic, T alpha, const 
   return arithmetic.multiply(alpha, X, arithmetic.right_factor(Y, {}, Symmetry::hermitian), Symmetry::hermitian);
 }
 
-// (cos H - sin H)(cos H + sin H), which keeps its accuracy where cos H is near 1; E's sine may have either sign.
+// (cos H - sin H)(cos H + sin H), which is accurate for cos H near 1; E's sine may have either sign.
 template <RealScalar T> WorkParts<T> cosine_of_twice(ComplexArithmetic<T>& arithmetic, const Trigonometric<T>& E) {
   const std::array<Parts<T>, 2> both = {E.cosine.read(), Parts<T>{E.sine.imaginary.read(), {}}};
   const Parts<T> sum = arithmetic.combine(0.0, std::array<T, 2>{1, 1}, both);

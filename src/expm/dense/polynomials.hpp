@@ -1,4 +1,4 @@
-// The polynomials of scheme.hpp and trigonometric.hpp, of matrices.
+// The polynomials of scheme.hpp and trigonometric.hpp, evaluated for matrices.
 #pragma once
 
 #include "expm/arithmetic/complex_arithmetic.hpp"
@@ -11,23 +11,23 @@
 
 namespace heddle::impl {
 
-/// A, A^2 ..., as far as they were asked for, in an arithmetic of matrices, or of matrices and their derivatives.
+/// A, A^2 ..., computed on request, in an arithmetic of matrices, or of matrices and their derivatives.
 template <class Arithmetic> class PowersIn {
  public:
   using Matrix = typename Arithmetic::Matrix;
 
-  /// `columns`: parts of A in column bands that are there; empty where they are not. `symmetry`: that of A; powers of a
-  /// Hermitian A are Hermitian, those of a skew-Hermitian one in turn.
+  /// `columns`: those parts of A that exist in column bands. `symmetry`: that of A; powers of a Hermitian A are
+  /// Hermitian, those of a skew-Hermitian one alternate.
   PowersIn(Arithmetic& arithmetic, const Matrix& A, const Matrix& columns, Symmetry symmetry);
 
   [[nodiscard]] int count() const { return static_cast<int>(powers_.size()); }
   [[nodiscard]] std::span<const Matrix> all() const { return powers_; }
   [[nodiscard]] Symmetry symmetry() const { return symmetry_; }
   const Matrix& next();
-  /// Makes the next ones up to A^count, and gives back what only that needs.
+  /// Compute the missing powers up to A^count, and release the memory that only this needs.
   void finish(int count);
-  /// A^k 2^(k exponent) takes the place of each A^k, without rounding in the normal range. `first`: A 2^exponent; empty
-  /// where it is not at hand.
+  /// Replace each A^k by A^k 2^(k exponent), without rounding in the normal range. `first`: A 2^exponent; empty if it
+  /// is not available.
   void times_powers_of_two(int exponent, const Matrix& first);
 
  private:
@@ -41,24 +41,24 @@ template <class Arithmetic> class PowersIn {
 template <RealScalar T> using Powers = PowersIn<ComplexArithmetic<T>>;
 
 /// The scheme's polynomial of A / 2^squarings, not yet squared: a power of two scales coefficients without rounding.
-/// `powers` has at least those that the scheme wants.
+/// `powers` has at least those of the scheme.
 template <class Arithmetic>
 [[nodiscard]] typename Arithmetic::Written polynomial(Arithmetic& arithmetic, const Scheme& scheme,
                                                       const PowersIn<Arithmetic>& powers);
 
-/// sum_k coefficients[k] (A / 2^squarings)^k up to the scheme's degree, by Paterson and Stockmeyer's evaluation.
+/// sum_k coefficients[k] (A / 2^squarings)^k up to the scheme's degree, by Paterson and Stockmeyer's method.
 template <class Arithmetic>
 [[nodiscard]] typename Arithmetic::Written series(Arithmetic& arithmetic, const Scheme& scheme,
                                                   std::span<const double> coefficients,
                                                   const PowersIn<Arithmetic>& powers);
 
-/// Of exp(A) = C + F, C Hermitian and F skew-Hermitian.
+/// Parts of exp(A) = C + F, C Hermitian and F skew-Hermitian.
 template <RealScalar T> struct Trigonometric {
   WorkParts<T> cosine;
   WorkParts<T> sine;
 };
-/// exp(A / angles) by a scheme with powers > 0, for skew-Hermitian A; not yet squared. `square`: A^2; `fourth`:
-/// A^4, empty where it was not made.
+/// exp(A / angles) by a scheme with powers > 0, for skew-Hermitian A; not yet squared. `square`: A^2; `fourth`: A^4, or
+/// empty.
 template <RealScalar T>
 [[nodiscard]] Trigonometric<T> trigonometric(ComplexArithmetic<T>& arithmetic, const TrigonometricScheme& scheme,
                                              const Parts<T>& A, const Parts<T>& square, const Parts<T>& fourth);

@@ -1,3 +1,4 @@
+// Prediction of the time and memory of an exponential from the rates of a machine.
 #include "expm/dense/scheme.hpp"
 #include <heddle/expm/predict.hpp>
 
@@ -25,11 +26,11 @@ Evaluations evaluations_of(ExpmMethod method) {
   }
 }
 
-// What a rank's part of one n x n matrix of T takes.
+// A rank's part of one n x n matrix of T.
 struct Part {
   double bytes;
-  double received;       // In row bands, once all are in column bands.
-  double between_nodes;  // Of these, from other nodes.
+  double received;       // Bytes received for row bands to become column bands.
+  double between_nodes;  // The part of `received` from other nodes.
 };
 template <RealScalar T> Part part_of(const ClusterShape& cluster, double ranks, Index n) {
   const double bytes = sizeof(T) * static_cast<double>(n) * static_cast<double>(n) / ranks;
@@ -62,13 +63,13 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   found.products = impl::products_of(scheme, costs) + before * cost;
   const double ranks = static_cast<double>(cluster.nodes) * cluster.ranks_per_node;
   const Part part = part_of<T>(cluster, ranks, n);
-  // Of complex factors both parts travel, for `cost` real products; their sum, where there are three, is made in place.
+  // Both parts of complex factors travel, for `cost` real products; their sum for three products is made in place.
   const double factors = static_cast<double>(found.products) / cost * parts;
   const auto over = [](double bytes, double bandwidth) { return bandwidth > 0.0 ? bytes / bandwidth : 0.0; };
   const double node_rate = rates.node_bandwidth > 0.0 ? rates.node_bandwidth : rates.link_bandwidth;
   const double travels =
       over(part.received - part.between_nodes, rates.link_bandwidth) + over(part.between_nodes, node_rate);
-  // A right factor is read and written on its way; sums read every power and write once; exp(A) is delivered.
+  // A right factor is read and written when it travels; sums read every power and write once; exp(A) is delivered.
   const double copies = 2.0 * factors + (scheme.blocks * (scheme.powers + 1.0) + 2.0) * parts;
   found.between_seconds = factors * travels + over(copies * part.bytes, rates.memory_bandwidth);
   found.seconds = found.products * found.product.seconds + found.between_seconds;
@@ -76,7 +77,7 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   found.gflops = found.seconds > 0.0 ? flops / found.seconds / 1e9 : 0.0;
   found.bytes_received = found.products * found.product.bytes_received + factors * ranks * part.received;
   found.bytes_between_nodes = found.products * found.product.bytes_between_nodes + factors * ranks * part.between_nodes;
-  // A and its powers, a right factor, a sum, what becomes of it, and exp(A); a product's own three are among them.
+  // A and its powers, a right factor, a sum, its square, and exp(A); a product's own three are among them.
   constexpr int of_product = 3;
   found.memory_bytes = found.product.memory_bytes + ((scheme.powers + 5.0) * parts - of_product) * part.bytes;
   found.planning_seconds = timer.seconds();

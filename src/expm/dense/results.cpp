@@ -1,3 +1,4 @@
+// Sums of the terms of a series in pairs, and delivery of results with a test for NaN and infinity.
 #include "expm/dense/results.hpp"
 
 #include "dist/elementwise.hpp"
@@ -38,7 +39,7 @@ void add_terms(bool begun, T identity, const SharedMatrix<T>& first, const Share
       });
 }
 
-// to = from (the same elements, where `in_place`), and `bad` becomes 1 where one of them is not finite.
+// to = from (unless `in_place`: the same elements), and `bad` becomes 1 if one of them is not finite.
 template <RealScalar T>
 void copy_checked(const ExecutionSpace& space, const MatrixView<T>& from, bool in_place, const MatrixView<T>& to,
                   const Kokkos::View<int, MemorySpace>& bad) {

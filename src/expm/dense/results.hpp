@@ -1,4 +1,4 @@
-// How a result of expm comes together and reaches its caller with few passes over memory.
+// Summation and delivery of a result of expm with few passes over memory.
 #pragma once
 
 #include "expm/arithmetic/complex_arithmetic.hpp"
@@ -7,17 +7,17 @@
 
 namespace heddle::impl {
 
-/// identity I + a sum of terms, added in the order in which they come. Terms wait for a second one, so that the sum is
-/// read and written half as often.
+/// identity I + a sum of terms, in the order of add(). A term waits for a second one, so that the sum is read and
+/// written half as often.
 template <RealScalar T> class SeriesSum {
  public:
-  /// `target`: where the sum is to be, in row bands; empty: taken from `arithmetic`'s workspace.
+  /// `target`: storage of the sum, in row bands; if empty, it comes from `arithmetic`'s workspace.
   SeriesSum(ComplexArithmetic<T>& arithmetic, WorkMatrix<T> target, T identity)
       : arithmetic_(&arithmetic), target_(std::move(target)), identity_(identity) {}
 
-  /// Keeps the term until it is added; nobody may write it so long. An empty one is zero.
+  /// Keep the term until it is added; it must not be written before. An empty one is zero.
   void add(const SharedMatrix<T>& term);
-  /// The sum; empty where nothing was added to a zero identity.
+  /// Return the sum; empty if nothing was added to a zero identity.
   [[nodiscard]] WorkMatrix<T> finish();
 
  private:
@@ -31,17 +31,17 @@ template <RealScalar T> class SeriesSum {
   std::size_t count_ = 0;
 };
 
-/// Brings results to where the caller wants them, and finds those that are not finite.
+/// Delivers results to the caller's matrices, and detects those that are not finite.
 template <RealScalar T> class Delivery {
  public:
   explicit Delivery(const Communicator& comm);
 
-  /// Forgets earlier findings.
+  /// Discard earlier findings.
   void begin();
-  /// to = part, which is zero where it is empty; a part that is there already is only looked at. Redistribution blocks,
-  /// the rest does not.
+  /// to = part, zero if it is empty; a part that is already in place is only tested. Redistribution blocks, the rest
+  /// does not.
   void hand_out(const SharedMatrix<T>& part, const DistributedMatrix<T>& to);
-  /// Whether all that was handed out since begin() is finite, on all ranks. Collective, blocks.
+  /// Whether all parts handed out since begin() are finite, on all ranks. Collective, blocks.
   [[nodiscard]] bool finite();
 
  private:

@@ -1,3 +1,4 @@
+// Choice of polynomial and squarings from bounds of the norms of powers, and bounds of backward errors.
 #include "expm/dense/scheme.hpp"
 
 #include <heddle/core/error.hpp>
@@ -37,7 +38,7 @@ double PowerNorms::counted(int power, double norm) const {
 
 void PowerNorms::derive() {
   for (std::size_t k = 1; k < logs_.size(); ++k) {
-    // A product of lower powers' bounds may be smaller, by rounding.
+    // A product of bounds of lower powers may be smaller, by rounding.
     logs_[k] = given_[k];
     for (std::size_t i = 1; 2 * i <= k; ++i) logs_[k] = std::min(logs_[k], logs_[i] + logs_[k - i]);
   }
@@ -71,7 +72,7 @@ std::vector<double> PowerNorms::betas() const {
   if (norm_alone_ || norm_ == 0.0) {
     return found;
   }
-  // ||A^j|| over norm^j, by their bounds.
+  // ||A^j|| / norm^j, from their bounds.
   const double scale = std::log2(norm_);
   std::array<double, count + 1> share{};
   share[0] = 1.0;
@@ -85,7 +86,7 @@ std::vector<double> PowerNorms::betas() const {
     for (int j = 0; j < k; ++j) sum += share[static_cast<std::size_t>(j)] * share[static_cast<std::size_t>(k - 1 - j)];
     if (k > 1) largest = std::max(largest, scale + std::log2(sum / k) / (k - 1));
     if (const int degree = k - 1; degree <= most_degree) {
-      // Of k > count + 1, one of j and k - 1 - j is beyond any degree: the sum is at most k c alpha^(k-1) with the
+      // For k > count + 1, one of j and k - 1 - j is beyond any degree: the sum is at most k c alpha^(k-1) with the
       // largest c of 1 and ||A^j|| / alpha^j for j <= degree.
       const double log_alpha = std::log2(alpha(degree));
       double reached = std::max(largest, log_alpha);
@@ -118,7 +119,7 @@ double backward_error(int degree, double theta) {
     }
     power *= theta / (j + 1);
   }
-  // g / theta stays in range where g itself, or the tolerance, is tiny.
+  // g / theta stays in range if g itself, or the tolerance, is tiny.
   const double g_over_theta = factor * sum;
   const double g = g_over_theta * theta;
   if (!(g < 0.5)) {
@@ -132,7 +133,7 @@ namespace {
 constexpr int majorant_terms = 60;
 using MajorantTerms = std::array<double, majorant_terms>;
 
-// Sizes of the terms m + 1, m + 2 ... of exp(-x) times the polynomial less exp, over 1 / (m + 1)!.
+// Sizes of the terms m + 1, m + 2 ... of exp(-x) times (polynomial - exp), relative to 1 / (m + 1)!.
 MajorantTerms majorant_terms_of(const FewProducts& polynomial) {
   const int first = polynomial.degree + 1;
   MajorantTerms missing{};
@@ -155,7 +156,7 @@ MajorantTerms majorant_terms_of(const FewProducts& polynomial) {
   return sizes;
 }
 
-// They cost more than a small exponential, and do not change.
+// Cached, because they cost more than a small exponential and do not change.
 const MajorantTerms& kept_majorant_terms(const FewProducts& polynomial) {
   static const std::vector<std::pair<const FewProducts*, MajorantTerms>> kept = [] {
     std::vector<std::pair<const FewProducts*, MajorantTerms>> all;
@@ -168,7 +169,7 @@ const MajorantTerms& kept_majorant_terms(const FewProducts& polynomial) {
   throw Error(ErrorKind::argument, "backward_error: a polynomial that few_products() does not have");
 }
 
-// g, and its derivative, of a polynomial that goes on beyond its degree.
+// g and its derivative for a polynomial with terms beyond its degree.
 struct Majorant {
   double value;
   double derivative;
@@ -197,7 +198,7 @@ double backward_error(const FewProducts& polynomial, double theta) {
     return 0.0;
   }
   const double g = majorant_of(polynomial, theta).value;
-  // The terms left out are below rounding for these.
+  // For these the terms left out are below rounding.
   return theta < 8.0 && g < 0.5 ? -std::log1p(-g) / theta : std::numeric_limits<double>::infinity();
 }
 
@@ -207,7 +208,7 @@ double derivative_error(const Scheme& scheme, double theta) {
     g = majorant_of(*scheme.few, theta);
     if (!(theta < 8.0)) g.value = 1.0;
   } else {
-    // g' = exp(theta) theta^m / m!; g, its integral, is no more than theta times as large.
+    // g' = exp(theta) theta^m / m!; its integral g is at most theta times as large.
     g.derivative = std::exp(theta);
     for (int k = 1; k <= scheme.degree; ++k) g.derivative *= theta / k;
     g.value = g.derivative * theta / (scheme.degree + 1);
@@ -230,7 +231,7 @@ int products_of(const Scheme& scheme, const ProductCosts& costs, int made) {
 Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCosts& costs, Evaluations evaluations,
                      Wanted wanted, int halved, double unit) {
   if (const int zero = norms.vanishing(); zero > 1) {
-    // The last derivative of a power that is not zero is A^(zero - 1) D A^(zero - 1).
+    // The last nonzero derivative of a power is A^(zero - 1) D A^(zero - 1).
     const int powers = wanted == Wanted::derivative ? 2 * zero - 1 : zero;
     if (powers <= Scheme::most_powers) return {powers, powers, 1, nullptr, -halved};
   }
@@ -245,7 +246,7 @@ Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCos
       if (wanted == Wanted::derivative) return derivative_error(scheme, theta);
       return scheme.few != nullptr ? backward_error(*scheme.few, theta) : backward_error(scheme.degree, theta);
     };
-    // Halving bounds from above, since a bound may be anything.
+    // Halve theta from above until the error fits, since a bound may be of any size.
     scheme.squarings = fewest_squarings(whole, halved);
     const auto too_dear = [&] {
       return squarings_first ? scheme.squarings > best.squarings : products_of(scheme, costs, norms.known()) > least;
@@ -253,7 +254,7 @@ Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCos
     while (!(error() <= tolerance) && !too_dear()) ++scheme.squarings;
     if (too_dear()) return;
     const int products = products_of(scheme, costs, norms.known());
-    // A higher degree for nothing is as good as a lower one, and ends the series of what is nearly nilpotent.
+    // A higher degree at no cost is as good as a lower one, and completes the series of a nearly nilpotent matrix.
     const bool further = scheme.squarings < best.squarings ||
                          (scheme.squarings == best.squarings && scheme.few == nullptr && scheme.degree > best.degree);
     if (products < least || (products == least && further) || (squarings_first && scheme.squarings < best.squarings)) {
@@ -263,7 +264,7 @@ Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCos
   };
   const auto consider_paterson_stockmeyer = [&] {
     for (int powers = 1; powers <= Scheme::most_powers; ++powers) {
-      // With more blocks than powers, one block less and one power more reach as far and cost no more.
+      // With more blocks than powers, one block less and one power more have the same degree or more and cost no more.
       for (int blocks = 1; blocks <= std::max(powers, 1); ++blocks)
         consider({powers * blocks, powers, blocks, nullptr, 0});
     }

@@ -1,3 +1,4 @@
+// Bound of the 2-norm of a Hermitian matrix by Lanczos steps.
 #include "expm/dense/spectral_bound.hpp"
 
 #include "expm/action/methods.hpp"

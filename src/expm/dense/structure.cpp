@@ -1,3 +1,4 @@
+// Tests for symmetry, triangles and zero parts, and diagonals of matrices and of exponentials of triangular ones.
 #include "expm/dense/structure.hpp"
 
 #include "core/instantiate.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 enum Seen : int { above = 1, below = 2, asymmetric = 4, not_antisymmetric = 8, on_diagonal = 16 };
 
-// Blocks of A's row band against those across the diagonal, which are in its column band; both are read down columns.
+// Compare blocks of A's row band with those across the diagonal, which are in its column band; both are read down
+// columns.
 template <class T> struct Inspect {
   Elements<T> rows;
   Elements<T> columns;
@@ -68,7 +70,7 @@ int inspect(const Communicator& comm, const SharedMatrix<T>& A, const SharedMatr
   return all;
 }
 
-// exp between two points: (exp(b) - exp(a)) / (b - a), without cancellation where they are near.
+// Divided difference of exp: (exp(b) - exp(a)) / (b - a), without cancellation if a and b are near.
 std::complex<double> divided_difference(std::complex<double> a, std::complex<double> b) {
   const std::complex<double> half = (b - a) / 2.0;
   const std::complex<double> middle = std::exp((a + b) / 2.0);
@@ -130,7 +132,7 @@ std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Di
                                                      static_cast<double>(Kokkos::imag(host(i)))};
     }
   }
-  // Each value is one rank's, and zero elsewhere.
+  // Each value is nonzero on at most one rank.
   comm.all_reduce(std::span<double>(reinterpret_cast<double*>(values.data()), 2 * values.size()), Reduction::sum);
   return values;
 }
@@ -146,7 +148,7 @@ std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const Pa
 }
 
 template <RealScalar T> std::complex<double> mean_eigenvalue(const Communicator& comm, const Parts<T>& A) {
-  // On every rank in the same order, whatever the placement.
+  // Summed on every rank in the same order, for any placement.
   const std::vector<std::complex<double>> values = diagonal_of(comm, A, 0);
   std::complex<double> mean;
   for (const std::complex<double>& value : values) mean += value / static_cast<double>(values.size());

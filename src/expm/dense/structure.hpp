@@ -1,4 +1,4 @@
-// What a matrix is besides square, and its diagonals.
+// Structure of a square matrix, and its diagonals.
 #pragma once
 
 #include "expm/arithmetic/parts.hpp"
@@ -9,10 +9,10 @@
 namespace heddle::impl {
 
 struct Structure {
-  bool upper = false;  ///< Nothing below the diagonal.
-  bool lower = false;  ///< Nothing above it.
+  bool upper = false;  ///< All elements below the diagonal are zero.
+  bool lower = false;  ///< All elements above the diagonal are zero.
   Symmetry symmetry = Symmetry::none;
-  bool real_is_zero = false;  ///< Where there is a real part.
+  bool real_is_zero = false;  ///< False without a real part.
   bool imaginary_is_zero = false;
 
   [[nodiscard]] bool zero() const noexcept { return real_is_zero && imaginary_is_zero; }
@@ -20,11 +20,12 @@ struct Structure {
   [[nodiscard]] bool triangular() const noexcept { return upper || lower; }
 };
 
-/// That of A in row bands, exactly. `columns`: A in column bands. Collective; blocks for one pass over both.
+/// Return the structure of A in row bands, tested exactly. `columns`: A in column bands. Collective; blocks for one
+/// pass over both.
 template <RealScalar T>
 [[nodiscard]] Structure structure_of(const Communicator& comm, const Parts<T>& A, const Parts<T>& columns);
 
-/// a_(i, i + offset), offset -1, 0 or 1, for all i; 0 where there is none. A in row bands. The same on all ranks.
+/// a_(i, i + offset), offset -1, 0 or 1, for all i; 0 outside the matrix. A in row bands. The same on all ranks.
 /// Collective; blocks.
 template <Scalar T>
 [[nodiscard]] std::vector<std::complex<double>> diagonal_of(const Communicator& comm, const DistributedMatrix<T>& A,
@@ -36,21 +37,20 @@ template <RealScalar T>
 /// Collective; blocks.
 template <RealScalar T> [[nodiscard]] std::complex<double> mean_eigenvalue(const Communicator& comm, const Parts<T>& A);
 
-/// Puts values there, in the parts that A has. Blocks until the values are on their way.
+/// Set a diagonal to `values`, in the parts that A has. Blocks until the values are on their way.
 template <RealScalar T>
 void set_diagonal(const Communicator& comm, WorkParts<T>& A, Index offset,
                   const std::vector<std::complex<double>>& values);
 
-/// Diagonals of exp(2^-j A) for triangular A, which are known beside the matrix: exp(a_ii), and next to it
-/// a_(i, i+1) times the divided difference of exp between a_ii and a_(i+1, i+1). N. Higham, A. Al-Mohy (2009), code
-/// fragment 2.1.
+/// Diagonals of exp(2^-j A) for triangular A, which are known without exp: exp(a_ii), and the adjacent a_(i, i+1) times
+/// the divided difference of exp between a_ii and a_(i+1, i+1). N. Higham, A. Al-Mohy (2009), code fragment 2.1.
 class TriangularDiagonals {
  public:
-  /// Of A + shift I.
+  /// Take the diagonals of A + shift I.
   template <RealScalar T>
   TriangularDiagonals(const Communicator& comm, const Parts<T>& A, const Structure& structure,
                       std::complex<double> shift);
-  /// Of E = exp(A / 2^halvings).
+  /// Set the diagonals of E = exp(A / 2^halvings).
   template <RealScalar T> void correct(const Communicator& comm, int halvings, WorkParts<T>& E) const;
 
  private:

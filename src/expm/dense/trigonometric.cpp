@@ -1,3 +1,4 @@
+// Chebyshev coefficients of cos and sin, bounds of their truncation errors, and the choice of the scheme.
 #include "expm/dense/trigonometric.hpp"
 
 #include "expm/action/bessel.hpp"

@@ -1,4 +1,4 @@
-// The choices of expm for skew-Hermitian matrices, free of matrices.
+// The choice of the scheme for skew-Hermitian matrices, without any matrices.
 #pragma once
 
 #include "expm/dense/scheme.hpp"
@@ -8,20 +8,20 @@
 namespace heddle::impl {
 
 /// exp(A) = C(A^2) + A S(A^2) for skew-Hermitian A: with A = -i H, C = cos H and A S = -i sin H. Chebyshev polynomials
-/// in Z = -2 (A / theta)^2 - I, ||A|| <= theta, evaluated as Paterson and Stockmeyer do: degree = powers * blocks, from
-/// Z = T_1(Z), T_2(Z) ... T_powers(Z) by `powers` products, A^2 the first, and blocks - 1 for each of C and S; one more
-/// for A S. Products of matrices that commute: all are Hermitian or skew-Hermitian. Then `quintuplings` steps to five
-/// times the angle and `squarings` to twice.
+/// in Z = -2 (A / theta)^2 - I, ||A|| <= theta, evaluated by Paterson and Stockmeyer's method: degree = powers *
+/// blocks, from Z = T_1(Z), T_2(Z) ... T_powers(Z) by `powers` products, A^2 the first, and blocks - 1 for each of C
+/// and S; one more for A S. All products are of commuting matrices, so they are Hermitian or skew-Hermitian. Then
+/// `quintuplings` steps multiply the angle by five and `squarings` by two.
 struct TrigonometricScheme {
   static constexpr int most_powers = 6;
   static constexpr int most_blocks = 5;
-  /// Errors near an angle of 0 grow by 13, not 5, in each: few of them, and the rest doubles.
+  /// Errors near an angle of 0 grow by 13, not 5, in each: only a few, and doublings for the rest.
   static constexpr int most_quintuplings = 2;
   int powers = 0;
   int blocks = 1;
   int squarings = 0;
   int quintuplings = 0;
-  double theta = 0.0;  ///< Of A / angles().
+  double theta = 0.0;  ///< Bound of ||A / angles()||.
 
   /// 2^squarings 5^quintuplings.
   [[nodiscard]] double angles() const noexcept;
@@ -29,7 +29,7 @@ struct TrigonometricScheme {
   [[nodiscard]] int degree() const noexcept { return powers * blocks; }
 };
 
-/// Real products by what they cost.
+/// Number of real products of each operation.
 struct TrigonometricCosts {
   int product = 1;
   int square = 2;     ///< exp(A/2) to exp(A).
@@ -47,11 +47,11 @@ struct TrigonometricSeries {
 /// Bound of the relative backward error of the truncated series for |t| <= 1: cos is off by at most error * max(1,
 /// theta), sin by error * theta.
 ///
-/// exp(-i theta t) = J_0 + 2 sum_k (-i)^k J_k(theta) T_k(t): what is left out is at most twice the sum of its |J_k|. Of
-/// a normal matrix the forward error is the backward error.
+/// exp(-i theta t) = J_0 + 2 sum_k (-i)^k J_k(theta) T_k(t): the truncation error is at most twice the sum of the |J_k|
+/// left out. For a normal matrix the forward error is the backward error.
 [[nodiscard]] double trigonometric_error(int degree, double theta);
 
-/// The cheapest scheme for ||A|| <= norm; of equals the one with the smallest angles(), then with fewest powers.
+/// The cheapest scheme for ||A|| <= norm; on a tie the one with the smallest angles(), then with fewest powers.
 [[nodiscard]] TrigonometricScheme choose_trigonometric(double norm, double tolerance, const TrigonometricCosts& costs);
 
 /// Coefficients of the blocks of Horner's rule in T_powers: sum_k series[k] T_k = (... (B_last T_p + B_(last - 1)) T_p

@@ -1,3 +1,4 @@
+// The exponential and its derivative by scaling and squaring of dual matrices.
 #include "expm/frechet/derivative.hpp"
 
 #include "core/elementary.hpp"
@@ -69,7 +70,7 @@ Parts<T> DerivativeOfExponential<T>::shifted(const Parts<T>& A, double& norm, Ex
 template <RealScalar T>
 WorkDual<T> DerivativeOfExponential<T>::polynomial_of(const Dual<T>& A, double norm, int before,
                                                       ExpmFrechetReport& report) {
-  // Two products of A's with a derivative's part for each of A's own.
+  // Each product of A takes two more, with a factor from a derivative.
   const bool real = !A.value.imaginary && !A.derivative.imaginary;
   const int each = 3 * (real ? 1 : options_.complex_products);
   const ProductCosts costs{each, each, each};
@@ -90,7 +91,7 @@ WorkDual<T> DerivativeOfExponential<T>::polynomial_of(const Dual<T>& A, double n
       arithmetic_,
       Dual<T>{values_->times_power_of_two(A.value, -before), values_->times_power_of_two(A.derivative, -before)}, {},
       Symmetry::none);
-  // As Exponential::by_polynomial(): each power that is made is used.
+  // As in Exponential::by_polynomial(), each computed power is used.
   while (powers.count() < scheme.powers) {
     const Parts<T> power = powers.next().value;
     made = powers.count();

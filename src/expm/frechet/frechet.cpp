@@ -1,3 +1,4 @@
+// ExpmFrechetPlan: checks of its arguments, redistribution and the report.
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "expm/arithmetic/product_options.hpp"
@@ -15,14 +16,14 @@ namespace heddle {
 
 template <RealScalar T> struct ExpmFrechetPlan<T>::State {
   State(const Communicator& communicator, const ExpmFrechetOptions& wanted) : comm(communicator), options(wanted) {
-    // As ExpmPlan's.
+    // As in ExpmPlan.
     options.gemm.layers = 1;
   }
 
   void require_shapes(const SplitMatrix<T>& A, const SplitMatrix<T>& D, const SplitMatrix<T>& E,
                       const SplitMatrix<T>& L) const;
   void prepare(Index n);
-  // In row bands.
+  // Return X in row bands.
   [[nodiscard]] impl::Parts<T> taken(const SplitMatrix<T>& X);
   [[nodiscard]] ExpmFrechetReport execute(const SplitMatrix<T>& A, const SplitMatrix<T>& D, const SplitMatrix<T>& E,
                                           const SplitMatrix<T>& L);
@@ -155,7 +156,7 @@ ExpmFrechetReport ExpmFrechetPlan<T>::execute(const SplitMatrix<T>& A, const Spl
 
 namespace {
 
-// E: empty where the exponential is not wanted.
+// E: empty if the exponential is not wanted.
 template <Scalar T>
 ExpmFrechetReport frechet_once(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& D,
                                const std::optional<DistributedMatrix<T>>& E, const DistributedMatrix<T>& L,

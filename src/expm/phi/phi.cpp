@@ -1,3 +1,4 @@
+// phi functions of a matrix by scaling and doubling of a Taylor polynomial.
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "expm/arithmetic/product_options.hpp"
@@ -27,17 +28,17 @@ double factorial(int k) {
   return k <= 1 ? 1.0 : k * factorial(k - 1);
 }
 
-// Of phi_p, up to a degree.
+// Taylor coefficients of phi_p, up to a degree.
 std::vector<double> phi_coefficients(int p, int degree) {
   std::vector<double> coefficients = {1.0 / factorial(p)};
   for (int k = 1; k <= degree; ++k) coefficients.push_back(coefficients.back() / (p + k));
   return coefficients;
 }
 
-// PhiReport::error of a Taylor polynomial of phi_p and of what follows of it for the others, where ||X^k|| <= theta^k
-// for k > degree. |phi_k(x)| is at least exp(-theta) / k!.
+// PhiReport::error of a Taylor polynomial of phi_p and of the other phis computed from it, if ||X^k|| <= theta^k for k
+// > degree. |phi_k(x)| is at least exp(-theta) / k!.
 double phi_error(int p, int degree, double theta) {
-  // Beyond it, terms of the polynomial are so much larger than their sum that rounding counts.
+  // Beyond 2, terms of the polynomial are so much larger than their sum that rounding matters.
   if (!(theta <= 2.0)) return std::numeric_limits<double>::infinity();
   double rest = 0.0;
   double term = 1.0 / factorial(p);
@@ -73,7 +74,7 @@ Scheme choose_phi_scheme(const PowerNorms& norms, int p, double tolerance) {
   return best;
 }
 
-// phi_0 ... phi_p of one matrix after another, of the same size, in row bands.
+// phi_0 ... phi_p of matrices of the same size, in row bands.
 template <RealScalar T> class Phis {
  public:
   Phis(const Communicator& comm, ComplexArithmetic<T>& arithmetic, const PhiOptions& options)
@@ -127,7 +128,7 @@ template <RealScalar T> class Phis {
     arithmetic_->trust_norms(symmetry_ == Symmetry::hermitian ? Trust::always : arithmetic_->trust_in(A));
   }
 
-  // Of A / 2^squarings.
+  // phi functions of A / 2^squarings.
   [[nodiscard]] std::vector<Parts<T>> of_scaled(const Parts<T>& A, double norm, int p, PhiReport& report) {
     const double tolerance = options_.tolerance > 0.0 ? options_.tolerance : static_cast<double>(unit_roundoff<T>);
     const int before = scaling_before_powers(norm, std::numeric_limits<T>::max_exponent);
@@ -171,7 +172,7 @@ template <RealScalar T> class Phis {
     return phis;
   }
 
-  // Of 2 X, from those of X.
+  // phi functions of 2 X, from those of X.
   [[nodiscard]] std::vector<Parts<T>> doubled(const std::vector<Parts<T>>& phis) {
     const RightFactor<T> exponential = arithmetic_->right_factor(phis.front(), {}, symmetry_);
     std::vector<Parts<T>> result;
@@ -224,7 +225,7 @@ template <Scalar T> bool overlap(const MatrixView<T>& X, const MatrixView<T>& Y)
   return false;
 }
 
-// No two results have elements in common, on any rank.
+// Require that no two results have elements in common, on any rank.
 template <Scalar T> void require_apart(const Communicator& comm, std::span<const DistributedMatrix<T>> phis) {
   constexpr Index numbers = largest_phi + 1;
   Index pair = numbers * numbers;

@@ -1,3 +1,4 @@
+// Actions of phi functions on vectors, by the exponential of an augmented matrix.
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "expm/action/blocks.hpp"
@@ -25,7 +26,7 @@ template <class View> View lower_rows(const View& X, Index first) {
               Kokkos::LayoutStride(rows, X.stride(0), X.extent(1), X.stride(1)));
 }
 
-// Y = A X is there in Y's upper rows: adds W times the lower rows of X to them, and shifts the lower rows up.
+// Given A X in Y's upper rows, add W times the lower rows of X to them, and shift the lower rows up.
 template <Scalar T>
 void add_lower_rows(const ExecutionSpace& space, Index n, const MatrixView<const T>& W, const MatrixView<const T>& X,
                     const MatrixView<T>& Y) {
@@ -85,7 +86,7 @@ template <Scalar T> class AugmentedProducts {
   }
 
  private:
-  // The lower rows of Y: W^H times the upper rows of X, and the lower ones shifted down. On the host: p numbers a
+  // The lower rows of Y: W^H times the upper rows of X, plus the lower ones shifted down. On the host: p numbers a
   // column.
   void multiply_lower_adjoint(const MatrixView<const T>& X, const MatrixView<T>& Y) {
     const auto p = W_.extent(1);
@@ -97,7 +98,7 @@ template <Scalar T> class AugmentedProducts {
     for (std::size_t c = 0; c < count; ++c) {
       const MatrixView<const T> x(X.data() + c * X.stride(1),
                                   Kokkos::LayoutStride(static_cast<std::size_t>(n_), X.stride(0), 1, X.stride(1)));
-      const std::vector<Wide<T>> sums = columns_.dots(W_, x);  // Blocks, so that `host` is there too.
+      const std::vector<Wide<T>> sums = columns_.dots(W_, x);  // dots() blocks, so that `host` is complete too.
       for (std::size_t k = p; k-- > 0;) {
         host(k, c) = T(sums[k]) + (k > 0 ? host(k - 1, c) : T(0));
       }
@@ -141,7 +142,7 @@ ExpmActionReport act_by_phis(const Communicator& comm, std::complex<double> time
   }
   int exponent = 0;
   std::frexp(largest * static_cast<double>(rows), &exponent);
-  // Both the factor and its reciprocal are to be normal.
+  // Both the factor and its reciprocal must be normal.
   exponent = std::clamp(exponent, std::numeric_limits<Real<T>>::min_exponent + 2,
                         std::numeric_limits<Real<T>>::max_exponent - 2);
   const std::size_t p = B.extent(1) - 1;
@@ -155,7 +156,7 @@ ExpmActionReport act_by_phis(const Communicator& comm, std::complex<double> time
   ExpmActionReport report =
       ExpmActionPlan<T>(comm, options).execute(time, products.as_operator(), MatrixView<const T>(Z), Z);
   add_scaled<T>(space, T(1), MatrixView<const T>(upper_rows(Z, rows)), T(0), R);
-  // Its error is relative to all of Z, of which R is a part; of B = 0 R = 0 is exact.
+  // The error is relative to all of Z, of which R is a part; for B = 0 the result R = 0 is exact.
   const bool nothing = std::all_of(of_columns.begin(), of_columns.end(), [](double size) { return size == 0.0; });
   if (!nothing && report.error > 0.0) {
     const double share = sizes.norms(MatrixView<const T>(Z)).front() / sizes.norms(MatrixView<const T>(R)).front();

@@ -1,3 +1,4 @@
+// Davidson's method with full orthogonalisation and a banded Cholesky preconditioner.
 #include "schrodinger/hamiltonian/davidson.hpp"
 
 #include "blas/lapack.hpp"
@@ -47,8 +48,8 @@ struct Columns {
   std::vector<double> values;
 };
 
-// Appends x, made orthogonal to all columns and of length one, to V. Twice is enough (Kahan, Parlett). A vector that
-// vanishes is not appended.
+// Append x, orthogonalised against all columns and normalised, to V. Two passes are enough (Kahan, Parlett). A vector
+// that vanishes is not appended.
 void append_orthogonal(std::span<double> x, Columns& V) {
   const double before = std::sqrt(dot(x, x));
   for (int pass = 0; pass < 2; ++pass) {
@@ -60,7 +61,7 @@ void append_orthogonal(std::span<double> x, Columns& V) {
   V.values.insert(V.values.end(), x.begin(), x.end());
 }
 
-// Columns, n values each, become H times them.
+// Multiplies columns of n values each by H, in place.
 using BlockOperator = std::function<void(std::span<double> columns)>;
 
 BlockOperator operator_of(const Hamiltonian& hamiltonian, std::span<const double> potential) {
@@ -74,7 +75,7 @@ BlockOperator operator_of(const Hamiltonian& hamiltonian, std::span<const double
       }
     };
   }
-  // A transform takes two columns at a time.
+  // A transform takes two columns at once.
   return [kinetic = Toeplitz(n, hamiltonian.kinetic()), potential, n](std::span<double> columns) mutable {
     std::vector<double> products(columns.begin(), columns.end());
     std::vector<double> unused(n);
@@ -91,7 +92,7 @@ BlockOperator operator_of(const Hamiltonian& hamiltonian, std::span<const double
 struct Subspace {
   explicit Subspace(std::size_t n) : V(n), HV(n) {}
 
-  // Takes the columns of V that HV lacks.
+  // Extend HV to all columns of V.
   void extend(const BlockOperator& H) {
     const std::size_t done = HV.count();
     HV.values.insert(HV.values.end(), V.values.begin() + static_cast<std::ptrdiff_t>(done * V.n), V.values.end());
@@ -102,7 +103,7 @@ struct Subspace {
     }
   }
 
-  // The lowest Ritz vectors x, and H x - E x of each.
+  // Compute the lowest Ritz vectors x, and H x - E x of each.
   void combine(Index count, std::vector<double>& vectors, Columns& residuals) const {
     const std::size_t n = V.n;
     const std::size_t m = V.count();
@@ -130,7 +131,7 @@ struct Subspace {
   std::vector<std::vector<double>> projected;
 };
 
-// H - shift in its band.
+// Factor H - shift in its band.
 lapack::Cholesky factored(const Hamiltonian& hamiltonian, std::span<const double> potential, double shift) {
   const std::size_t n = potential.size();
   const auto kinetic = hamiltonian.kinetic();
@@ -150,7 +151,7 @@ Hamiltonian with_kinetic(const Hamiltonian& hamiltonian, Kinetic kinetic) {
   return {grid, hamiltonian.potential(), hamiltonian.nuclei()};
 }
 
-// Eigenpairs of fd2: where the search begins.
+// Start from eigenpairs of fd2.
 void start(const Hamiltonian& hamiltonian, std::span<const double> potential, Index count,
            std::vector<double>& energies, std::vector<double>& vectors) {
   const Hamiltonian differences = with_kinetic(hamiltonian, Kinetic::fd2);
@@ -160,7 +161,7 @@ void start(const Hamiltonian& hamiltonian, std::span<const double> potential, In
   lapack::tridiagonal_lowest(diagonal, beside, static_cast<int>(count), energies, vectors);
 }
 
-// Energies of the vectors, in rising order; false where one of them is no eigenvector.
+// Compute the energies of the vectors, and sort both by them; return false if a vector is no eigenvector.
 bool finish(const Hamiltonian& hamiltonian, std::span<const double> potential, const BlockOperator& H,
             std::vector<double>& energies, std::vector<double>& vectors) {
   const std::size_t n = potential.size();
@@ -198,7 +199,7 @@ bool finish(const Hamiltonian& hamiltonian, std::span<const double> potential, c
 bool davidson_lowest(const Hamiltonian& hamiltonian, std::span<const double> potential, Index count,
                      std::vector<double>& energies, std::vector<double>& vectors) {
   const auto n = static_cast<Index>(potential.size());
-  // Two more than wanted: the last wanted one then does not wait for its neighbour.
+  // Two more than requested, so that convergence of the last one does not depend on the gap to the next level.
   const Index block = count + 2;
   if (n < 128 || block * 8 > n) return false;
   Columns next(static_cast<std::size_t>(n));
@@ -206,7 +207,7 @@ bool davidson_lowest(const Hamiltonian& hamiltonian, std::span<const double> pot
 
   const bool dense = hamiltonian.grid().kinetic == Kinetic::sinc;
   const Hamiltonian banded = dense ? with_kinetic(hamiltonian, Kinetic::fd6) : hamiltonian;
-  // fd2's kinetic energy is the lowest in every wave, so that H - shift is positive definite.
+  // fd2's kinetic energy is the lowest for every wave, so that H - shift is positive definite.
   lapack::Cholesky preconditioner =
       factored(banded, potential, energies.front() - 0.1 * (energies.back() - energies.front()));
   if (!preconditioner.factored()) {
@@ -224,11 +225,11 @@ bool davidson_lowest(const Hamiltonian& hamiltonian, std::span<const double> pot
     if (space.V.count() == before || static_cast<Index>(space.V.count()) + block > n) break;
     space.extend(H);
     space.combine(count, vectors, next);
-    // What the preconditioner makes of a residual is about the error of its vector.
+    // The preconditioned residual is about the error of its vector.
     preconditioner.solve(static_cast<int>(count), next.values);
     double worst = 0.0;
     for (std::size_t k = 0; k < next.count(); ++k) worst = std::max(worst, std::sqrt(dot(next[k], next[k])));
-    // Round-off of H x ends the descent above 1e-13 where ||H|| is large.
+    // Round-off of H x limits convergence above 1e-13 if ||H|| is large.
     idle = iteration > 0 && !(worst < 0.5 * least) ? idle + 1 : 0;
     least = iteration > 0 ? std::min(least, worst) : worst;
     if (worst <= 1e-13 || (idle >= 3 && worst < 1e-9)) break;

@@ -1,3 +1,4 @@
+// Kernels that fill the matrix of H(t) and multiply it by a vector.
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
 
 #include "dist/elementwise.hpp"
@@ -17,12 +18,12 @@ DeviceNumbers to_device(const ExecutionSpace& space, const char* label, std::spa
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, std::string(label)), values.size());
   const Kokkos::View<const double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(values.data(), values.size());
   Kokkos::deep_copy(space, device, host);
-  // The host copy may go away as soon as this returns.
+  // The host copy may be destroyed after the return.
   space.fence("heddle::schrodinger::to_device");
   return device;
 }
 
-// Global index of a local one; a band is a range, which spares each element the divisions of block-cyclic indices.
+// Global index of a local one. In bands indices are a range, without the divisions of block-cyclic ones.
 struct GlobalIndex {
   GlobalIndex(const CyclicAxis& from, int rank)
       : axis(from),
@@ -58,8 +59,8 @@ void fill_matrix(double factor, const DeviceNumbers& kinetic, const DevicePotent
       });
 }
 
-// One item is a block of rows whose loops vectorise, or on GPUs one row. The diagonal first, then pairs of diagonals
-// outwards, as Hamiltonian::apply.
+// One item is a block of rows whose loops vectorise, or on GPUs one row. The diagonal comes first, then pairs of
+// diagonals outwards, as in Hamiltonian::apply.
 struct ApplyBand {
   static constexpr Index rows_per_item = on_host ? 256 : 1;
   DeviceNumbers kinetic;
@@ -96,7 +97,7 @@ DeviceHamiltonian::DeviceHamiltonian(const ExecutionSpace& space, const Hamilton
     : space_(space),
       hamiltonian_(hamiltonian),
       kinetic_(to_device(space, "heddle::schrodinger::kinetic", hamiltonian.kinetic())) {
-  // Only a soft-core potential has nuclei that move.
+  // Only the nuclei of a soft-core potential move.
   if (hamiltonian.potential().kind != PotentialKind::soft_core) {
     potential_ = to_device(space, "heddle::schrodinger::potential", hamiltonian.bare().potential_at(0.0));
   }

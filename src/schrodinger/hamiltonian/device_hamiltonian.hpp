@@ -1,4 +1,4 @@
-// H(t) where the kernels run.
+// H(t) on the device.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -10,14 +10,14 @@ using DeviceState = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
 
 /// V(x_i, t) at one time, for kernels.
 struct DevicePotential {
-  Kokkos::View<const double*, MemorySpace> values;  ///< V_nuclei where it does not depend on time; else empty.
+  Kokkos::View<const double*, MemorySpace> values;  ///< V_nuclei if it does not depend on time; otherwise empty.
   double xmin = 0.0, xmax = 0.0, spacing = 0.0;
   Index last = 0;
   double charge = 0.0, softening = 1.0;
   Kokkos::Array<double, 2> centres{};
-  double field = 0.0;  ///< E at that time.
+  double field = 0.0;  ///< Field E at that time.
 
-  /// As Grid::x and Hamiltonian::potential_at, rounding by rounding.
+  /// The same as Grid::x and Hamiltonian::potential_at, with the same roundings.
   KOKKOS_INLINE_FUNCTION double x(Index i) const { return i == last ? xmax : xmin + static_cast<double>(i) * spacing; }
   KOKKOS_INLINE_FUNCTION double operator()(Index i) const {
     double value = 0.0;
@@ -33,10 +33,10 @@ struct DevicePotential {
   }
 };
 
-/// The kinetic band and the potential on the device, sent there once: no step sends anything of H.
+/// The kinetic band and the potential on the device, copied there once: a step copies nothing of H.
 class DeviceHamiltonian {
  public:
-  /// Blocks until both are there.
+  /// Blocks until both are on the device.
   DeviceHamiltonian(const ExecutionSpace& space, const schrodinger::Hamiltonian& hamiltonian);
 
   [[nodiscard]] DevicePotential potential_at(double time) const;

@@ -1,3 +1,4 @@
+// Lowest eigenstates of a Hamiltonian by LAPACK or Davidson's method.
 #include "blas/lapack.hpp"
 #include "schrodinger/hamiltonian/davidson.hpp"
 #include "schrodinger/propagators/normalise.hpp"
@@ -36,7 +37,7 @@ std::vector<double> diagonal_of(const Hamiltonian& hamiltonian, std::span<const 
   return diagonal;
 }
 
-// Lower triangle, column by column.
+// Lower triangle, column-major.
 std::vector<double> dense_of(const Hamiltonian& hamiltonian, std::span<const double> diagonal) {
   const std::size_t n = diagonal.size();
   const auto kinetic = hamiltonian.kinetic();

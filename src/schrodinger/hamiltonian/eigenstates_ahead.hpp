@@ -10,21 +10,22 @@ namespace heddle::impl {
 
 /// lowest_eigenstates() at the times of a simulation, for one rank.
 ///
-/// They depend on the time alone, not on psi, and are host LAPACK's work: where kernels run on a device, a host thread
-/// does it during the step that leads to that time. Where kernels run on the host's cores there are none to spare: they
-/// are computed when they are asked for.
+/// They depend on the time alone, not on psi, and LAPACK computes them on the host: if kernels run on a device, a host
+/// thread does so during the step that leads to that time. If kernels run on the host's cores, none is free, and
+/// eigenstates are computed when requested.
 class EigenstatesAhead {
  public:
   /// `count` >= 1.
   EigenstatesAhead(const schrodinger::Hamiltonian& hamiltonian, Index count)
       : hamiltonian_(hamiltonian), count_(count) {}
 
-  /// Begins with those of a time, for an at() to come. Does not block, unless another time was begun and not asked for.
+  /// Begin those of a time for a later advance_to(). Does not block, unless another time was begun and not requested.
   void begin(double time);
-  /// Those of a time; whether they are others than the call before gave. Blocks. Throws what lowest_eigenstates() does.
+  /// Turn to those of a time; return whether they differ from the previous ones. Blocks. Throws as
+  /// lowest_eigenstates().
   [[nodiscard]] bool advance_to(double time);
   [[nodiscard]] const schrodinger::Eigenstates& current() const { return current_; }
-  /// Seconds that all of them took, on whatever thread.
+  /// Seconds that all of them took, on any thread.
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:

@@ -12,10 +12,10 @@ namespace heddle::impl {
 /// Complex numbers in device memory, such as a wave function.
 using DeviceComplexes = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
 
-/// Whether this build has transforms: FFTW on hosts, cuFFT, hipFFT.
+/// Whether this build has transforms: by FFTW on hosts, cuFFT or hipFFT.
 [[nodiscard]] bool has_fourier();
 
-/// Smallest odd <= 15 times a power of 2 that is at least `least`: a length whose transforms are fast.
+/// Smallest product of a power of 2 and an odd number <= 15 that is at least `least`: a length with fast transforms.
 [[nodiscard]] inline Index fast_length(Index least) {
   Index best = 1;
   while (best < least) best *= 2;
@@ -27,7 +27,7 @@ using DeviceComplexes = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
   return best;
 }
 
-/// A length as the libraries take it. Throws Error(argument) for one that is no int.
+/// Return a length as an int for the libraries. Throws Error(argument) if it is out of range.
 [[nodiscard]] inline int checked_length(Index length) {
   require(length >= 1 && length <= std::numeric_limits<int>::max(), "Fourier transform of ", length,
           " values: expected 1 to ", std::numeric_limits<int>::max());
@@ -36,7 +36,8 @@ using DeviceComplexes = Kokkos::View<Kokkos::complex<double>*, MemorySpace>;
 
 /// x_k = sum_j x_j exp(-/+ 2 pi i j k/length), in place, forward -, backward +, neither divided by the length.
 ///
-/// Ordered on `space`; on hosts done when the call returns. The same bits each time: plans are estimated, not timed.
+/// Ordered on `space`; on hosts complete when the call returns. The same bits each time: plans are estimated, not
+/// timed.
 class Fourier {
  public:
   /// Throws Error(argument) without has_fourier(), and for a length that is not from 1 to the largest int.

@@ -1,4 +1,4 @@
-// cuFFT.
+// Fourier transforms by cuFFT.
 #include "schrodinger/hamiltonian/fourier.hpp"
 
 #include <cufft.h>

@@ -1,4 +1,4 @@
-// hipFFT.
+// Fourier transforms by hipFFT.
 #include "schrodinger/hamiltonian/fourier.hpp"
 
 #include <hipfft/hipfft.h>

@@ -1,4 +1,4 @@
-// FFTW.
+// Fourier transforms by FFTW.
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include <heddle/core/error.hpp>
 
@@ -10,7 +10,7 @@ namespace heddle::impl {
 
 namespace {
 
-// FFTW plans on one thread at a time.
+// FFTW plans in only one thread at a time.
 std::mutex& planning() {
   static std::mutex mutex;
   return mutex;

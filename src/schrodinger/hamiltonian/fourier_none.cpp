@@ -1,4 +1,4 @@
-// A build without a library of Fourier transforms.
+// Fourier transforms for builds without a library: the constructor throws.
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include <heddle/core/error.hpp>
 

@@ -1,6 +1,6 @@
-// fourier.hpp on a library of cuFFT's shape. Included by fourier_cuda.cpp and fourier_hip.cpp alone, after
-// HEDDLE_FFT(name) and HEDDLE_FFT_CONSTANT(name) are defined to give the vendor's spelling of a name, and what has no
-// spelling in common: library, backward_direction and stream_of().
+// fourier.hpp on a library with cuFFT's interface. Included by fourier_cuda.cpp and fourier_hip.cpp alone. They first
+// define HEDDLE_FFT(name) and HEDDLE_FFT_CONSTANT(name), which give the vendor's spelling of a name, and the names that
+// differ otherwise: library, backward_direction and stream_of().
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include <heddle/core/error.hpp>
 

@@ -1,3 +1,4 @@
+// Grids and the elements of their kinetic energy.
 #include "core/names.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/grid.hpp>

@@ -15,7 +15,7 @@ using GridRange = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
   return DeviceValues(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label), static_cast<std::size_t>(size));
 }
 
-/// A copy of `values`, which may go away: blocks.
+/// A copy of `values`, which may be destroyed afterwards: blocks.
 [[nodiscard]] inline DeviceValues device_copy(const ExecutionSpace& space, const std::string& label,
                                               std::span<const double> values) {
   const DeviceValues copy = device_values(space, label, static_cast<Index>(values.size()));

@@ -1,3 +1,4 @@
+// The Hamiltonian on the host: its checks, its potential, and its product with a vector.
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -9,7 +10,7 @@ namespace heddle::schrodinger {
 
 namespace {
 
-// The diagonal first, then pairs of diagonals outwards: long loops over the grid that vectorise.
+// The diagonal first, then pairs of diagonals outwards: long loops over the grid vectorise.
 template <class Value>
 void apply_band(std::span<const double> kinetic, std::span<const double> potential, std::span<const Value> state,
                 std::span<Value> result) {
@@ -40,7 +41,7 @@ Hamiltonian::Hamiltonian(const Grid& grid, const Potential& potential, const Nuc
   absorption_ = absorbing_potential(grid_, absorber_);
 }
 
-// Values that are finite each may give energies that are not, of which LAPACK makes zeros without a word.
+// Finite values may give infinite energies, for which LAPACK silently returns zeros.
 void Hamiltonian::require_finite_energies() const {
   require(std::isfinite(kinetic_.front()), "grid: a spacing of ", grid_.spacing(),
           " gives a kinetic energy t_0 = ", kinetic_.front(), "; expected a finite one");

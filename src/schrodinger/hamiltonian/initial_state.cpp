@@ -1,3 +1,4 @@
+// Initial wave functions: normalisation, momentum, Gaussian packets and eigenstates.
 #include "core/elementary.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>

@@ -1,4 +1,4 @@
-// What the kinetic energy of a grid does to exp(i theta j).
+// Kinetic energy of the waves exp(i theta j) on a grid.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -8,8 +8,8 @@
 
 namespace heddle::impl {
 
-/// Kinetic energy of the wave that turns by theta from point to point: t_0 + 2 sum_d t_d cos(d theta), for sinc
-/// theta^2/ (2 dx^2). Between 0 and its value at pi, which bounds the eigenvalues of the matrix T.
+/// Kinetic energy of the wave whose phase changes by theta from point to point: t_0 + 2 sum_d t_d cos(d theta), for
+/// sinc theta^2/(2 dx^2). Between 0 and its value at pi, which bounds the eigenvalues of the matrix T.
 [[nodiscard]] inline double kinetic_symbol(const schrodinger::Hamiltonian& hamiltonian, double theta) {
   const schrodinger::Grid& grid = hamiltonian.grid();
   if (grid.kinetic == schrodinger::Kinetic::sinc) {

@@ -1,3 +1,4 @@
+// Potential energies of the electron and the motion of the nuclei.
 #include "core/elementary.hpp"
 #include "core/names.hpp"
 #include <heddle/core/error.hpp>
@@ -30,7 +31,7 @@ void validate_table(const Grid& grid, const Potential& potential) {
     require(i == 0 || x[i - 1] < x[i], "potential table, point ", i + 1, ": x = ", x[i], " must be greater than ",
             x[std::max<std::size_t>(i, 1) - 1], " before it");
   }
-  // Positions written as text may miss the ends of the grid by a rounding.
+  // Positions in a text file may miss the ends of the grid by rounding.
   const double slack = 1e-9 * grid.spacing();
   require(x.front() <= grid.xmin + slack && x.back() >= grid.xmax - slack,
           "potential table: it reaches from x = ", x.front(), " to ", x.back(), " and does not cover the grid from ",

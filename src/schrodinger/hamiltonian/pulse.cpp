@@ -1,3 +1,4 @@
+// Fields of laser pulses and conversions of units.
 #include "core/elementary.hpp"
 #include "core/names.hpp"
 #include <heddle/core/error.hpp>
@@ -16,16 +17,16 @@ constexpr impl::Names<Envelope, 4> envelope_names = {{{Envelope::sine_squared, "
                                                       {Envelope::trapezoid, "trapezoid"},
                                                       {Envelope::constant, "constant"}}};
 
-// CODATA 2022.
+// Constants of CODATA 2022.
 constexpr double hartree_in_joule = 4.3597447222060e-18;
 constexpr double bohr_in_metre = 5.29177210544e-11;
 constexpr double time_in_second = 2.4188843265864e-17;
 constexpr double speed_of_light = 137.035999177;  // in atomic units: 1/alpha
 
-// Where the Gaussian ends: 2^-50 of its largest value.
+// End of the Gaussian, in durations: 2^-50 of its largest value.
 constexpr double gaussian_reach = 5.0;
 
-// c epsilon_0/2 in atomic units, where 4 pi epsilon_0 = 1, and then in W/cm^2.
+// c epsilon_0/2 in atomic units, with 4 pi epsilon_0 = 1, and then in W/cm^2.
 constexpr double intensity_of_unit_field = speed_of_light / (8 * std::numbers::pi) * hartree_in_joule / time_in_second /
                                            (bohr_in_metre * bohr_in_metre) * 1e-4;
 

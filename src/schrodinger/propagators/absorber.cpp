@@ -1,3 +1,4 @@
+// Absorbing potentials and masks.
 #include "core/names.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/absorber.hpp>
@@ -15,7 +16,7 @@ constexpr impl::Names<AbsorberKind, 4> absorber_names = {{{AbsorberKind::none, "
                                                           {AbsorberKind::transmission_free, "transmission-free"},
                                                           {AbsorberKind::mask, "mask"}}};
 
-// Depth of a point in its layer, negative outside of both.
+// Depth of a point in its layer; negative outside both layers.
 double depth_of(const Grid& grid, const Absorber& absorber, Index i) {
   const double to_end = std::min(grid.x(i) - grid.xmin, grid.xmax - grid.x(i));
   return absorber.width - to_end;
@@ -71,7 +72,7 @@ std::vector<double> mask_of_step(const Grid& grid, const Absorber& absorber, dou
   std::vector<double> values(static_cast<std::size_t>(grid.points), 1.0);
   for (Index i = 0; i < grid.points; ++i) {
     const double share = depth_of(grid, absorber, i) / absorber.width;
-    // The sine of the rest is the cosine, and exactly 0 at the end.
+    // The cosine, computed as the sine of the complement, so that it is exactly 0 at the end.
     if (share > 0) {
       values[i] = std::pow(std::sin(std::numbers::pi / 2 * (1 - share)), time_step / (8 * absorber.time));
     }

@@ -1,3 +1,4 @@
+// Product of a complex matrix in row bands with psi.
 #include "schrodinger/propagators/apply_exponential.hpp"
 
 #include "dist/elementwise.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 using Complex = Kokkos::complex<double>;
 
-// Sums over one chunk of columns. On a CPU one item is a block of rows, whose partial sums stay in the first cache and
+// Sums over one chunk of columns. On a CPU one item is a block of rows, whose partial sums stay in the L1 cache and
 // whose loop vectorises; on a GPU it is one row, so that neighbouring threads read neighbouring elements and a sum
 // stays in its register.
 struct ChunkSums {

@@ -9,15 +9,15 @@ namespace heddle::impl {
 
 /// Product of a complex matrix in row bands with a vector that every rank has; owns the partial sums.
 ///
-/// A row's sum is taken over chunks of `chunk` columns, each in rising order, then over the chunks in rising order: the
-/// same bits for any number of ranks and threads.
+/// A row is summed over chunks of `chunk` columns, each in rising order, then over the chunks in rising order: the same
+/// bits for any number of ranks and threads.
 class ApplyExponential {
  public:
   static constexpr Index chunk = 128;
 
   ApplyExponential(const Communicator& comm, Index points);
 
-  /// psi = E psi; both parts of E in row_bands(points, points, comm.size()). Collective, blocks as
+  /// psi = E psi; both parts of E in row_bands(points, points, comm.size()). Collective; blocks as
   /// WaveFunction::assemble().
   void operator()(const SplitMatrix<double>& E, WaveFunction& psi);
 

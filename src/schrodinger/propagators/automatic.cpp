@@ -1,4 +1,4 @@
-// The cheapest propagator for an accuracy, which the error of the steps that are taken is held to.
+// PropagatorKind::automatic: the cheapest propagator for an accuracy, with control of the error of its steps.
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include "schrodinger/propagators/costs.hpp"
 #include "schrodinger/propagators/error_schedule.hpp"
@@ -27,8 +27,8 @@ using schrodinger::SimulationTimes;
 using schrodinger::State;
 
 constexpr double default_tolerance = 1e-6;
-constexpr double round_off = 1e-14;  // of two propagations that are compared
-constexpr int samples_at_rest = 5;   // Of nuclei that move smoothly.
+constexpr double round_off = 1e-14;  // of two propagations under comparison
+constexpr int samples_at_rest = 5;   // for nuclei that move smoothly
 constexpr int samples_of_field = 8;
 constexpr double steps_worth_a_choice = 64;
 
@@ -84,8 +84,8 @@ class Automatic : public Propagator {
   }
 
  private:
-  // An exponential's share in the error of a part of the step: small, since it changes the norm, which the ionisation
-  // is the small rest of.
+  // Tolerance of an exponential in a part of the step: small, since its error changes the norm, from which the
+  // ionisation is a small difference.
   [[nodiscard]] double inner_tolerance(int substeps) const {
     return std::clamp(0.01 * options_.tolerance * time_step_ / substeps, unit_roundoff<double>, 0.1);
   }
@@ -99,7 +99,8 @@ class Automatic : public Propagator {
     return options;
   }
 
-  // Rank 0's on every rank: processors of several kinds may round differently, and what follows is collective.
+  // Rank 0's value on every rank: different processors may round differently, and the decisions that follow are
+  // collective.
   [[nodiscard]] double agreed(double value) const {
     comm_.broadcast(std::span(&value, 1), 0);
     return value;
@@ -134,14 +135,14 @@ class Automatic : public Propagator {
   static void restore(const std::vector<State>& from, std::span<WaveFunction> states) {
     for (std::size_t k = 0; k < from.size(); ++k) states[k].assign(from[k]);
   }
-  // As many as `like`, of this simulation's size.
+  // As many wave functions as `like`, of this simulation's size.
   [[nodiscard]] std::vector<WaveFunction> waves_of(const std::vector<State>& like) const {
     std::vector<WaveFunction> waves;
     for (const State& state : like) waves.emplace_back(comm_, static_cast<Index>(state.size())).assign(state);
     return waves;
   }
 
-  // Infinity where no series is long enough: other than collective work, that is found out by each rank alone.
+  // Infinity if no series is long enough: each rank finds that out alone, unlike other errors, which are collective.
   [[nodiscard]] StepError error_of_part(double begin, double length, int substeps, const std::vector<State>& before,
                                         std::span<const WaveFunction> found) {
     constexpr double none = std::numeric_limits<double>::infinity();
@@ -161,8 +162,8 @@ class Automatic : public Propagator {
     return error;
   }
 
-  // A step with a field that the method chosen does not follow: by series of order 4 between the corners of the field,
-  // half as long until two results agree. Of their difference a fifteenth is the error of the second.
+  // Take a step with a field that the chosen method does not follow, by series of order 4 between the corners of the
+  // field, with half the substeps until two results agree. A fifteenth of their difference is the error of the second.
   void refine(double begin, std::span<WaveFunction> states) {
     const std::vector<State> before = copies_of(states);
     const double allowed = options_.tolerance * time_step_;
@@ -172,7 +173,7 @@ class Automatic : public Propagator {
       std::vector<WaveFunction> fine = waves_of(before);
       reference_.advance(begin, time_step_, choice_.substeps, factor, 0.01 * allowed, fine);
       const StepError error = agreed(difference(coarse, fine));
-      // By 8 and not 15, for orders that are not reached yet.
+      // By 8 and not 15, in case the order is not yet reached.
       if (error.psi <= std::max(8 * allowed, round_off * factor * choice_.substeps)) {
         restore(copies_of(fine), states);
         error_ = StepError{error.psi / 8, error.probability / 8 + 0.01 * allowed, true, false};
@@ -183,12 +184,12 @@ class Automatic : public Propagator {
   }
 
   [[nodiscard]] double steps_of_run() const {
-    // Over which the exponential of an H that does not move is computed once.
+    // Number of steps that share the exponential of a constant H.
     return options_.duration > 0 ? std::max(options_.duration / time_step_, 1.0) : 1000.0;
   }
 
-  // Where the field becomes another one, whether or not the run gets there: a longer run continues a shorter one. The
-  // run's end where no pulse is left.
+  // Next time at which the field changes, whether or not the run gets there: a longer run continues a shorter one. The
+  // run's end if no pulse is left.
   [[nodiscard]] double segment_end(double begin) const {
     double end = std::numeric_limits<double>::infinity();
     for (const auto& pulse : hamiltonian_.pulses()) {
@@ -201,8 +202,7 @@ class Automatic : public Propagator {
     return begin < options_.duration - 0.5 * time_step_ ? options_.duration : begin + options_.duration;
   }
 
-  // Times at which H is looked at, from `begin` on. In a field irregular ones, which do not meet the carrier at one
-  // phase alone.
+  // Times at which H is tested, from `begin` on. In a field they are irregular, to sample all phases of the carrier.
   [[nodiscard]] std::vector<double> sample_times(double begin, double until) const {
     std::vector<double> times = {begin};
     if (!(until > begin) || !hamiltonian_.moves()) return times;
@@ -223,8 +223,8 @@ class Automatic : public Propagator {
     return times;
   }
 
-  // The largest error of any state per unit of time, from one step of dt/substeps at each of the times. Infinity where
-  // a series would be too long.
+  // The largest error of any state per unit of time, from one step of dt/substeps at each of the times. Infinity if a
+  // series would be too long.
   double error_rate(const Candidate& candidate, int substeps, const std::vector<double>& begins,
                     const std::vector<State>& before) {
     const double step = time_step_ / substeps;
@@ -238,7 +238,7 @@ class Automatic : public Propagator {
         whole->advance(begin + 0.5 * step, states, unused);
       } catch (const Error& error) {
         if (candidate.kind != PropagatorKind::chebyshev || error.kind() != ErrorKind::argument) throw;
-        // As many messages as error_of_part() takes on ranks that found no such error.
+        // As many messages as error_of_part() sends on ranks without such an error.
         constexpr double none = std::numeric_limits<double>::infinity();
         return agreed(StepError{.psi = none, .probability = none}).psi;
       }
@@ -249,7 +249,7 @@ class Automatic : public Propagator {
     return largest;
   }
 
-  // Of the substeps that the tolerance asks for; 0: more than can be.
+  // Number of substeps for the tolerance; 0: more than allowed.
   int substeps_for(const Candidate& candidate, const std::vector<double>& begins, const std::vector<State>& states,
                    double& rate) {
     double least = 1.0;
@@ -262,7 +262,7 @@ class Automatic : public Propagator {
     while (true) {
       rate = error_rate(candidate, substeps, begins, states);
       if (rate <= options_.tolerance) return substeps;
-      // An error that no shorter step makes smaller is not one of the step, but of another kinetic energy.
+      // An error that shorter steps do not reduce comes from a different kinetic energy.
       if (std::isinf(rate) || (rate > 0.9 * last && substeps > 8)) return 0;
       last = rate;
       const double more = std::min(std::pow(rate / (0.8 * options_.tolerance), 1.0 / candidate.order), 32.0);
@@ -273,7 +273,7 @@ class Automatic : public Propagator {
 
   [[nodiscard]] std::vector<Candidate> candidates() const {
     std::vector<Candidate> all = {{PropagatorKind::chebyshev, 2}};
-    // Their exponentials are the same, but computed as matrices: the errors are known then.
+    // expm and magnus4 compute the same exponentials as matrices, so that their errors are known.
     all.push_back({PropagatorKind::expm, 2});
     if (hamiltonian_.moves()) {
       all.push_back({PropagatorKind::chebyshev, 4});
@@ -285,7 +285,7 @@ class Automatic : public Propagator {
     }
     if (hamiltonian_.grid().kinetic != Kinetic::sinc) all.push_back({PropagatorKind::crank_nicolson, 2});
     if (options_.order > 0) std::erase_if(all, [&](const Candidate& one) { return one.order != options_.order; });
-    // Where H does not move, an exponential is exact in dt and of any order.
+    // If H does not move, an exponential is exact in dt and of any order.
     if (all.empty() || (!hamiltonian_.moves() && options_.order == 4)) all.push_back({PropagatorKind::chebyshev, 4});
     return all;
   }

@@ -1,3 +1,4 @@
+// Chebyshev series of exp(-i H t) psi by banded products or Fourier transforms.
 #include "schrodinger/propagators/chebyshev.hpp"
 
 #include "core/on_host.hpp"
@@ -19,11 +20,11 @@ using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 constexpr int most_terms = 256;
 constexpr double most_repeats = 1e6;
 constexpr double most_growth = 100.0;
-// Beyond these, products by Fourier transforms are cheaper.
+// With wider bands, products by Fourier transforms are cheaper.
 constexpr Index widest_band = 3;
 
-// Columns of the workspace, of the real part; the imaginary part's is the next.
-constexpr int polynomials = 0;  // T_k psi in 2 (k mod 2)
+// Columns of the workspace for the real part; those of the imaginary part are the next ones.
+constexpr int polynomials = 0;  // T_k psi, in columns 2 (k mod 2)
 constexpr int even_sum = 4;
 constexpr int odd_sum = 6;
 constexpr int columns = 8;
@@ -36,12 +37,12 @@ template <class Body> KOKKOS_INLINE_FUNCTION void each_row(const Team& team, Ind
   }
 }
 
-// Sums of c_k T_k psi over even and over odd k. `width` 0: any, from `band`.
+// Sums of c_k T_k psi over even and over odd k. `width` 0: any width, from `band`.
 template <int width, bool absorbs> struct BandedSeries {
   Index n;
-  Index halo;  // zeros before and behind each column
+  Index halo;  // zeros before and after each column
   int terms;
-  Kokkos::Array<double, most_terms> coefficients;  // c_k, with the minus of (-i)^k for k mod 4 = 2 and 3
+  Kokkos::Array<double, most_terms> coefficients;  // c_k, with the minus sign of (-i)^k for k mod 4 = 2 and 3
   double inverse_radius;
   DeviceComplexes psi;
   DeviceValues band;
@@ -87,7 +88,7 @@ template <int width, bool absorbs> struct BandedSeries {
     const double* const t = band.data();
     const Index reach = width > 0 ? width : static_cast<Index>(band.extent(0)) - 1;
     const double scale = inverse_radius;
-    // -i W/radius of one part goes to the other.
+    // -i W/radius couples the two parts.
     const double mix = part == 0 ? scale : -scale;
     const double factor = k == 1 ? 1.0 : 2.0;
     const double c = coefficients[k];
@@ -167,7 +168,7 @@ void fill_diagonal(const ExecutionSpace& space, const DeviceValues& potential, d
       KOKKOS_LAMBDA(Index i) { diagonal(i) = (potential(i) + shift) / radius; });
 }
 
-// line = psi's T_k, and zeros behind.
+// line = T_k psi, followed by zeros.
 void to_line(const ExecutionSpace& space, const Work& work, int from, Index n, const DeviceComplexes& line) {
   Kokkos::parallel_for(
       "heddle::schrodinger::chebyshev_line", GridRange(space, 0, static_cast<Index>(line.extent(0))),
@@ -180,7 +181,7 @@ void scale_line(const ExecutionSpace& space, const DeviceComplexes& spectrum, co
       KOKKOS_LAMBDA(Index k) { line(k) *= spectrum(k).real(); });
 }
 
-// Eigenvalues of the circulant that T is a corner of, divided by their number.
+// Eigenvalues of the circulant of which T is a corner, divided by their number.
 DeviceComplexes circulant_spectrum(const ExecutionSpace& space, std::span<const double> band, const Fourier& fourier,
                                    Index length) {
   const DeviceComplexes spectrum(
@@ -223,7 +224,7 @@ ChebyshevSeries chebyshev_series(double radius, double absorption, double durati
     for (const double c : coefficients) {
       sizes.push_back(std::abs(c) * power);
       growth = std::max(growth, sizes.back());
-      // Beyond this, terms are too small to be represented, or far too large.
+      // Limit the power: terms beyond it are too small to be represented, or far too large.
       power = std::min(power * rho, 1e250);
     }
     std::size_t terms = sizes.size();
@@ -252,7 +253,7 @@ ChebyshevExponential::ChebyshevExponential(const ExecutionSpace& space, const sc
     spectrum_ = circulant_spectrum(space, hamiltonian.kinetic(), *fourier_, length);
     line_ = DeviceComplexes(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::schrodinger::line"),
                             static_cast<std::size_t>(length));
-    // The circulant has the diagonal of T.
+    // The circulant includes the diagonal of T.
     kinetic_diagonal_ = 0.0;
     width_ = 0;
   }
@@ -272,7 +273,7 @@ ChebyshevExponential::ChebyshevExponential(const ExecutionSpace& space, const sc
 void ChebyshevExponential::prepare(const DeviceValues& potential, double duration) {
   const auto range = bounds(space_, potential);
   centre_ = 0.5 * (range.min_val + range.max_val + largest_kinetic_);
-  // A little more, so that rounded values are within too.
+  // A little more, so that rounded values are inside too.
   radius_ = 0.5 * (range.max_val - range.min_val + largest_kinetic_) * (1 + 1e-14);
   duration_ = duration;
   series_ = chebyshev_series(radius_, spread_absorption_, duration, tolerance_);
@@ -327,15 +328,15 @@ void load_both(const ExecutionSpace& space, const DeviceComplexes& psi, double c
       });
 }
 
-// What a polynomial needs beside the last ones.
+// Factors of the recurrence of the polynomials.
 struct ScaledHamiltonian {
-  DeviceComplexes line;  // The kinetic energy times the last polynomial.
+  DeviceComplexes line;  // Kinetic energy times the last polynomial.
   double inverse_radius;
   DeviceValues diagonal;
-  DeviceValues absorption;  // May be empty.
+  DeviceValues absorption;  // may be empty
 };
 
-// Polynomial k, and its share c of the sums.
+// Compute polynomial k, and add c times it to the sums.
 void add_both(const ExecutionSpace& space, const ScaledHamiltonian& scaled, int k, double c, const Work& work) {
   const DeviceComplexes line = scaled.line;
   const double inverse_radius = scaled.inverse_radius;

@@ -13,38 +13,38 @@ namespace heddle::impl {
 /// 2 J_k(x) for k = 0 ... count - 1, but J_0(x) for k = 0; x >= 0, count >= 1.
 [[nodiscard]] std::vector<double> bessel_coefficients(double x, int count);
 
-/// Of a series in Chebyshev polynomials of (H - centre - i W)/radius.
+/// A series in Chebyshev polynomials of (H - centre - i W)/radius.
 struct ChebyshevSeries {
-  int repeats = 1;                   ///< exp() is the product of so many equal ones.
-  std::vector<double> coefficients;  ///< Of one of them.
+  int repeats = 1;                   ///< Number of equal series whose product is exp().
+  std::vector<double> coefficients;  ///< Coefficients of one of them.
 };
 
-/// exp(-i x radius duration) = sum_k c_k (-i)^k T_k(x), as short as `tolerance` allows for each x within [-1, 1] +/- i
+/// exp(-i x radius duration) = sum_k c_k (-i)^k T_k(x), as short as `tolerance` allows for each x in [-1, 1] +/- i
 /// absorption/radius.
 ///
-/// Off the real line T_k grows as rho^k, rho being the sum of the axes of the ellipse with foci -1 and 1 around that
-/// rectangle, and the terms grow before they fall. They are kept below 100, so that no more than two digits are lost,
-/// by taking the duration in parts.
+/// Off the real line T_k grows as rho^k, where rho is the sum of the axes of the ellipse with foci -1 and 1 around that
+/// rectangle, and the terms grow before they fall. The duration is divided into parts that keep them below 100, so that
+/// no more than two digits are lost.
 ///
 /// Sources: H. Tal-Ezer, R. Kosloff, J. Chem. Phys. 81, 3967 (1984); the ellipse: D. J. Tannor, Introduction to Quantum
-/// Mechanics (2007), 11.6; that it also bounds polynomials of matrices that are not normal, but for a factor 1 +
-/// sqrt(2): M. Crouzeix, C. Palencia, SIAM J. Matrix Anal. Appl. 38, 649 (2017).
+/// Mechanics (2007), 11.6; its bound for polynomials of non-normal matrices, up to a factor 1 + sqrt(2): M. Crouzeix,
+/// C. Palencia, SIAM J. Matrix Anal. Appl. 38, 649 (2017).
 [[nodiscard]] ChebyshevSeries chebyshev_series(double radius, double absorption, double duration, double tolerance);
 
-/// psi = exp(-i (T + V - i W) duration) psi, by as many products with H as the series has terms: some 10 more than
-/// radius duration, radius being half the spread of H's values, and (2w + 1) n multiplications each. Where T is dense
-/// (sinc) its product with psi is a circulant's, by Fourier transforms, where the build has them.
+/// psi = exp(-i (T + V - i W) duration) psi, by as many products with H as the series has terms: about 10 more than
+/// radius duration, with the radius half the spread of H's values, and (2w + 1) n multiplications each. If T is dense
+/// (sinc), its product with psi is that of a circulant, by Fourier transforms, if the build has them.
 ///
-/// One kernel does the whole series of differences: a team for each of the real and imaginary part, which H does not
-/// mix; with W one team for both.
+/// With differences one kernel computes the whole series: one team each for the real and imaginary part, which H does
+/// not couple; with W one team for both.
 class ChebyshevExponential {
  public:
   ChebyshevExponential(const ExecutionSpace& space, const schrodinger::Hamiltonian& hamiltonian, double tolerance);
 
-  /// For one V and duration. Blocks, for the bounds of V.
+  /// Prepare for one V and duration. Blocks, for the bounds of V.
   void prepare(const DeviceValues& potential, double duration);
   void apply(const DeviceComplexes& psi) const;
-  /// Products of H and psi that an apply() takes.
+  /// Number of products of H and psi in an apply().
   [[nodiscard]] int products() const;
 
  private:

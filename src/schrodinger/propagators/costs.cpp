@@ -1,4 +1,4 @@
-// What a step of each method costs, by counting.
+// Cost of a step of each method, from operation counts.
 #include "schrodinger/propagators/costs.hpp"
 
 #include "schrodinger/hamiltonian/fourier.hpp"
@@ -16,20 +16,20 @@ using schrodinger::PropagatorKind;
 
 namespace {
 
-// Seconds, of one core of an AVX-512 machine: what decides between methods is their ratios. Each was measured there for
-// 200 to 4000 points.
+// Seconds on one core of an AVX-512 machine; only their ratios matter for the choice. Each was measured there for 200
+// to 4000 points.
 namespace seconds {
-constexpr double step = 1.5e-6;            // kernels and copies, whatever the method
-constexpr double chebyshev_point = 4e-10;  // of a term, each of the real and imaginary part
+constexpr double step = 1.5e-6;            // kernels and copies, for any method
+constexpr double chebyshev_point = 4e-10;  // per term and point, for each of the real and imaginary part
 constexpr double diagonal = 1e-10;         // more for each t_d
 constexpr double potential = 2e-8;         // V at a point, its bounds, and coefficients
-constexpr double transform = 4e-10;        // a value of a Fourier transform, times log2 of the length
-constexpr double line = 1e-8;              // a point in what lies between two transforms
+constexpr double transform = 4e-10;        // per value of a Fourier transform, times log2 of the length
+constexpr double line = 1e-8;              // per point between two transforms
 constexpr double phase = 1.7e-8;           // V, sine and cosine at a point
-constexpr double solve = 3e-8;             // a point, by factors of a banded matrix
-constexpr double factor = 7e-8;            // a point of these factors
+constexpr double solve = 3e-8;             // per point, with factors of a banded matrix
+constexpr double factor = 7e-8;            // per point to compute these factors
 constexpr double flop = 4e-11;             // in a product of matrices
-constexpr double element = 1e-9;           // of the exponential in psi' = E psi
+constexpr double element = 1e-9;           // per element of the exponential in psi' = E psi
 }  // namespace seconds
 
 }  // namespace
@@ -63,7 +63,7 @@ double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, doubl
     case PropagatorKind::crank_nicolson:
       return seconds::step + n * (seconds::solve + (moves ? seconds::factor : 0.0));
     default: {
-      // Some 6 products and a squaring for each doubling of the norm, cosine and sine; 4 products of reals each.
+      // About 6 products and a squaring for each doubling of the norm, for cosine and sine, with 4 real products each.
       const double products = 2 * (6 + std::max(0.0, std::log2(radius * duration / factors)));
       const double share = moves ? factors : 1 / steps;
       return seconds::step + share * products * 2 * n * n * n * seconds::flop + factors * n * n * seconds::element;

@@ -1,4 +1,4 @@
-// What a step of each method costs, by counting.
+// Cost of a step of each method, from operation counts.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -12,9 +12,8 @@ struct Candidate {
   int order;
 };
 
-/// Seconds that a step of `duration` takes by a count of its operations, on one rank, however many there are: what is
-/// decided by it, and with that the result, is the same on any number. An exponential of an H that rests is shared
-/// among `steps` steps.
+/// Seconds for a step of `duration` by a count of its operations, on one rank, however many there are: so the decisions
+/// that depend on it, and the results, are the same on any number. `steps` steps share the exponential of a constant H.
 [[nodiscard]] double cost_of(const Candidate& candidate, const schrodinger::Hamiltonian& hamiltonian, double duration,
                              double tolerance, double steps);
 

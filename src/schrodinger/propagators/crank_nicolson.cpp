@@ -1,3 +1,4 @@
+// Crank and Nicolson's method.
 #include "blas/lapack.hpp"
 #include "schrodinger/propagators/propagators.hpp"
 #include "schrodinger/simulation/stopwatch.hpp"
@@ -14,11 +15,11 @@ using schrodinger::PropagatorOptions;
 using schrodinger::SimulationTimes;
 using schrodinger::State;
 
-// By LAPACK on the host of rank 0: n w^2 operations a step for differences, 8/3 n^3 for sinc with moving nuclei.
+// Solved by LAPACK on the host of rank 0: n w^2 operations a step for differences, 8/3 n^3 for sinc with moving nuclei.
 // psi' = 2 (1 + i H dt/2)^-1 psi - psi, which is (1 + i H dt/2)^-1 (1 - i H dt/2) psi with one product less.
 //
-// Half of exp(-W dt) before and half after: within the fraction an absorber of W > 2/dt would turn psi's sign instead
-// of damping it.
+// Half of exp(-W dt) is applied before and half after: in the fraction itself an absorber of W > 2/dt would change
+// psi's sign instead of damping it.
 class CrankNicolson : public Propagator {
  public:
   CrankNicolson(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,

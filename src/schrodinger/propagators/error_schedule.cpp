@@ -1,4 +1,4 @@
-// Which steps of a run have their error estimated.
+// The choice of the steps whose error is estimated.
 #include "schrodinger/propagators/error_schedule.hpp"
 
 #include "schrodinger/propagators/field_steps.hpp"

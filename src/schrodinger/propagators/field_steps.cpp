@@ -1,4 +1,4 @@
-// Where the field of the pulses has corners, and how short steps must be to follow it.
+// Corners of the field of the pulses, and the number of steps that resolve it.
 #include "schrodinger/propagators/field_steps.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using schrodinger::Pulse;
 
 std::vector<double> field_corners(const Hamiltonian& hamiltonian, double begin, double end) {
   std::vector<double> corners;
-  // A corner that is the end of the step up to round-off is its end.
+  // A corner within round-off of the end of the step is that end.
   const double least = std::max(rounding_of_time(begin), rounding_of_time(end));
   const auto add = [&](double time) {
     if (time > begin + least && time < end - least) corners.push_back(time);

@@ -1,4 +1,4 @@
-// Where the field of the pulses has corners, and how short steps must be to follow it.
+// Corners of the field of the pulses, and the number of steps that resolve it.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -8,7 +8,7 @@
 
 namespace heddle::impl {
 
-/// What times near `time` may be wrong by, as rounded sums and products.
+/// Rounding error of times near `time`, as sums and products.
 [[nodiscard]] inline double rounding_of_time(double time) {
   return 0x1p-46 * std::abs(time);
 }
@@ -17,9 +17,9 @@ namespace heddle::impl {
 /// Between two of them the field is smooth.
 [[nodiscard]] std::vector<double> field_corners(const schrodinger::Hamiltonian& hamiltonian, double begin, double end);
 
-/// Number of equal steps from `begin` to `end` that follow the field there: for each pulse that acts in between, steps
-/// of at most one radian of its carrier and an eighth of its envelope's duration; at least 1. A trapezoid and a
-/// constant envelope have no curvature between their corners, so that their carrier alone matters.
+/// Number of equal steps from `begin` to `end` that resolve the field: for each pulse in that time, steps of at most
+/// one radian of its carrier and an eighth of its envelope's duration; at least 1. A trapezoid and a constant envelope
+/// have no curvature between their corners, so that only their carrier matters.
 [[nodiscard]] double steps_for_field(const schrodinger::Hamiltonian& hamiltonian, double begin, double end);
 
 }  // namespace heddle::impl

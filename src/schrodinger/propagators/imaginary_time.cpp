@@ -1,3 +1,4 @@
+// Lowest states by propagation of a block of vectors in imaginary time.
 #include "blas/lapack.hpp"
 #include "schrodinger/propagators/normalise.hpp"
 #include <heddle/core/error.hpp>
@@ -14,7 +15,7 @@ namespace heddle::schrodinger {
 
 namespace {
 
-// A step is long enough where the block's highest state decays by exp(-2) more than its lowest.
+// A step is long enough if the block's highest state decays by exp(-2) relative to its lowest.
 constexpr double enough_decay = 2.0;
 
 double norm_bound(const Hamiltonian& hamiltonian, std::span<const double> potential) {
@@ -31,7 +32,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// The block on rank 0: n x vectors, column by column, with the energies that it gives.
+// The block on rank 0: n x vectors, column-major, with its Ritz energies.
 class Block {
  public:
   Block(const Hamiltonian& hamiltonian, std::span<const double> potential, Index vectors)
@@ -76,7 +77,7 @@ class Block {
  private:
   [[nodiscard]] std::span<double> product(std::size_t k) { return std::span(products_).subspan(k * n_, n_); }
 
-  // Gram and Schmidt, twice: once leaves what cancellation left.
+  // Gram and Schmidt's method, twice: one pass leaves errors of cancellation.
   void orthonormalise() {
     for (std::size_t k = 0; k < vectors_; ++k) {
       const auto now = column(k);
@@ -93,7 +94,7 @@ class Block {
     }
   }
 
-  // Rayleigh and Ritz: the block's best approximations of the lowest states, energies rising.
+  // Rayleigh and Ritz's method: the block's best approximations of the lowest states, energies rising.
   void improve() {
     orthonormalise();
     std::vector<double> matrix(vectors_ * vectors_);
@@ -121,7 +122,7 @@ class Block {
   std::vector<double> energies_;
 };
 
-// What rank 0 found, on every rank.
+// Rank 0's result, on every rank.
 struct Verdict {
   double lowest = 0.0;
   double spread = 0.0;
@@ -212,8 +213,8 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
       done.time += done.step;
       judge();
       if (vectors > 1 && found.spread * done.step < enough_decay) {
-        // exp(-(H - s') 2 step) = exp((s' - s) 2 step) exp(-(H - s) step)^2: with s at the lowest level so far it
-        // neither grows nor vanishes.
+        // exp(-(H - s') 2 step) = exp((s' - s) 2 step) exp(-(H - s) step)^2: with s at the lowest level so far the
+        // matrix neither grows nor vanishes.
         gemm(comm, Operation::none, Operation::none, std::exp((found.lowest - shift) * 2 * done.step), E, E, 0.0, A,
              products);
         std::swap(A, E);

@@ -1,3 +1,4 @@
+// Magnus factors of orders 2 and 4.
 #include "schrodinger/propagators/magnus.hpp"
 
 #include <numbers>

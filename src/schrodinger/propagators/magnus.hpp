@@ -1,4 +1,4 @@
-// Exponentials that make a step of an equation whose H depends on time, and the potential in each.
+// Factors of a step with a time-dependent H: exponentials, and the potential in each.
 #pragma once
 
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
@@ -18,11 +18,11 @@ struct MagnusFactor {
   std::vector<Node> nodes;
 };
 
-/// The factors of a step, the first to act first.
+/// The factors of a step, the first to be applied first.
 ///
-/// Order 2: one, V at the middle. Order 4: two of half the step, V(t_1) and V(t_2) at the Gauss-Legendre points t_1,2 =
-/// middle -/+ sqrt(3)/6 step weighted by 1/2 +/- 1/sqrt(3), then by 1/2 -/+ 1/sqrt(3). Both keep psi's norm, and are
-/// exact where H does not depend on time: then one factor does.
+/// Order 2: one factor, V at the middle. Order 4: two factors of half the step, with V(t_1) and V(t_2) at the
+/// Gauss-Legendre points t_1,2 = middle -/+ sqrt(3)/6 step weighted by 1/2 +/- 1/sqrt(3), then by 1/2 -/+ 1/sqrt(3).
+/// Both keep psi's norm, and are exact if H does not depend on time; one factor then suffices.
 ///
 /// Sources: W. Magnus, Comm. Pure Appl. Math. 7, 649 (1954); S. Blanes, P. C. Moan, Appl. Numer. Math. 56, 1519 (2006);
 /// A. Alvermann, H. Fehske, J. Comput. Phys. 230, 5930 (2011).

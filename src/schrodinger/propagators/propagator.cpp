@@ -1,3 +1,4 @@
+// Resolution of a propagator's options, copies to the host, and construction by method.
 #include "schrodinger/propagators/propagator.hpp"
 
 #include "schrodinger/propagators/propagators.hpp"

@@ -1,4 +1,4 @@
-// One step of a wave function: what differs between the methods.
+// Interface of the methods for one step of a wave function.
 #pragma once
 
 #include "schrodinger/propagators/wave_function.hpp"
@@ -11,14 +11,13 @@
 
 namespace heddle::impl {
 
-/// Of a step, relative to the norm, for the wave function of several for which it is largest.
+/// Error of a step, relative to the norm; of several wave functions, that with the largest error.
 struct StepError {
   double psi = 0.0;          ///< ||psi - psi'||.
   double probability = 0.0;  ///< | ||psi||^2 - ||psi'||^2 |.
-  bool begins = false;       ///< The field is another one than in the steps before.
-  bool lasts = true;         ///< The steps after it may have the same error.
-  /// Of a step that was taken again: the errors of the attempt that was given up, which the steps before it, of the
-  /// same method, may have had.
+  bool begins = false;       ///< The field differs from that of the steps before.
+  bool lasts = true;         ///< Later steps may have the same error.
+  /// For a repeated step: errors of the rejected attempt, which the steps before it, by the same method, may have had.
   double given_up_psi = 0.0;
   double given_up_probability = 0.0;
 };
@@ -29,23 +28,23 @@ class Propagator {
   Propagator(const Propagator&) = delete;
   Propagator& operator=(const Propagator&) = delete;
 
-  /// Each of the states over one step whose middle is `midpoint`. Collective; adds to `times`.
+  /// Advance each of the states over one step whose middle is `midpoint`. Collective; adds to `times`.
   virtual void advance(double midpoint, std::span<WaveFunction> states, schrodinger::SimulationTimes& times) = 0;
 
-  /// What is done in a step, automatic resolved: then only after the first advance().
+  /// The choice for a step, with `automatic` resolved: in that case only after the first advance().
   [[nodiscard]] const schrodinger::PropagatorChoice& choice() const { return choice_; }
   [[nodiscard]] schrodinger::PropagatorKind kind() const { return choice_.kind; }
-  /// In words for people.
+  /// Description in words.
   [[nodiscard]] virtual std::string description() const { return schrodinger::to_string(choice_); }
-  /// The latest exponential's, of methods that compute one as a matrix.
+  /// Report of the latest exponential, for methods that compute one as a matrix.
   [[nodiscard]] const std::optional<ExpmReport>& report() const { return report_; }
-  /// Of the latest step, as it was estimated; nothing where it was not.
+  /// Estimated error of the latest step; empty if it was not estimated.
   [[nodiscard]] const std::optional<StepError>& error() const { return error_; }
 
  protected:
   explicit Propagator(schrodinger::PropagatorChoice choice) : choice_(std::move(choice)) {}
 
-  /// step(middle) for each of the equal parts of the step, in turn.
+  /// Call step(middle) for each of the equal parts of the step, in turn.
   template <class Step> void each_substep(double midpoint, double time_step, const Step& step) const {
     const double part = time_step / choice_.substeps;
     for (int k = 0; k < choice_.substeps; ++k) step(midpoint + (k - 0.5 * (choice_.substeps - 1)) * part);
@@ -57,7 +56,7 @@ class Propagator {
 };
 
 /// Throws Error(argument), on every rank alike, for an order that the kind does not have, fewer than one substep,
-/// values out of range, and a split operator where the build has no Fourier transform.
+/// values out of range, and a split operator if the build has no Fourier transform.
 [[nodiscard]] std::unique_ptr<Propagator> make_propagator(const Communicator& comm,
                                                           const schrodinger::Hamiltonian& hamiltonian, double time_step,
                                                           const schrodinger::PropagatorOptions& options);

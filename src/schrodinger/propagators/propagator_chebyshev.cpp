@@ -12,7 +12,7 @@ using schrodinger::Hamiltonian;
 using schrodinger::PropagatorOptions;
 using schrodinger::SimulationTimes;
 
-// Every rank does the same: a vector of some thousand values is not worth a message.
+// Every rank does all the work: a vector of some thousand values is not worth a message.
 class ChebyshevPropagator : public Propagator {
  public:
   ChebyshevPropagator(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,

@@ -20,7 +20,7 @@ using schrodinger::SimulationTimes;
 ExpmOptions expm_options(const PropagatorOptions& options, const Hamiltonian& hamiltonian) {
   const Index points = hamiltonian.grid().points;
   ExpmOptions chosen;
-  // Known without a look: H is real and symmetric, less what absorbs.
+  // Known without a test: H is real and symmetric, except for an absorber.
   chosen.structure = hamiltonian.absorption().empty() ? ExpmStructure::skew_hermitian : ExpmStructure::general;
   if (options.degree > 0) {
     chosen.method = ExpmMethod::taylor;
@@ -35,7 +35,7 @@ ExpmOptions expm_options(const PropagatorOptions& options, const Hamiltonian& ha
   return chosen;
 }
 
-// A_ii = factor (shift + diagonal_i) where A is in bands over the ranks, by rows or by columns.
+// A_ii = factor (shift + diagonal_i) for A in bands over the ranks, by rows or by columns.
 void set_diagonal(double factor, double shift, const DeviceValues& diagonal, const DistributedMatrix<double>& A) {
   const CyclicAxis& rows = A.placement().row_axis();
   const CyclicAxis& columns = A.placement().column_axis();
@@ -49,7 +49,7 @@ void set_diagonal(double factor, double shift, const DeviceValues& diagonal, con
       });
 }
 
-// A = -i H duration is filled once; a step replaces its diagonal.
+// The matrix A = -i H duration is filled once; a step replaces its diagonal.
 class Exponential : public Propagator {
  public:
   Exponential(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,
@@ -105,11 +105,11 @@ class Exponential : public Propagator {
       const Stopwatch watch(times.hamiltonian);
       fill_potential(comm_.space(), hamiltonian_, factor, potential_);
       set_diagonal(-factor.duration, kinetic_, potential_, *A_.imaginary);
-      // H is symmetric and its elements cost less than their way to another rank.
+      // H is symmetric, and its elements cost less to compute than to send.
       if (columns_of_A_.imaginary) {
         set_diagonal(-factor.duration, kinetic_, potential_, *columns_of_A_.imaginary);
       }
-      // For the watch alone; the plan blocks at once all the same, for the norm of A.
+      // Fence for the stopwatch alone; the plan blocks immediately afterwards anyway, for the norm of A.
       comm_.space().fence("heddle::schrodinger::hamiltonian");
     }
     const double worst = report_ ? report_->certificate.value_or(0.0) : 0.0;

@@ -1,3 +1,4 @@
+// Names and checks of propagator options.
 #include "core/names.hpp"
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include "schrodinger/propagators/propagator.hpp"

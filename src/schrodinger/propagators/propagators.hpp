@@ -1,11 +1,11 @@
-// The methods behind make_propagator(), each with its order resolved.
+// Constructors of the methods behind make_propagator(), each with its order resolved.
 #pragma once
 
 #include "schrodinger/propagators/propagator.hpp"
 
 namespace heddle::impl {
 
-/// expm and magnus4.
+/// The method of expm and magnus4.
 [[nodiscard]] std::unique_ptr<Propagator> make_exponential(const Communicator& comm,
                                                            const schrodinger::Hamiltonian& hamiltonian,
                                                            double time_step,
@@ -25,16 +25,16 @@ namespace heddle::impl {
                                                          const schrodinger::Hamiltonian& hamiltonian, double time_step,
                                                          const schrodinger::PropagatorOptions& options);
 
-/// `method`, whose error is estimated now and then: its steps stay as they are.
+/// `method` with estimates of its error in some steps, which are not changed.
 [[nodiscard]] std::unique_ptr<Propagator> make_watched(const Communicator& comm,
                                                        const schrodinger::Hamiltonian& hamiltonian, double time_step,
                                                        const schrodinger::PropagatorOptions& options,
                                                        std::unique_ptr<Propagator> method);
 
-/// Copies what a kernel wrote to psi's device values to its host values. Blocks.
+/// Copy psi's device values, written by a kernel, to its host values. Blocks.
 void to_host(const ExecutionSpace& space, WaveFunction& psi);
 
-/// What `options` ask for, as a choice without a reason.
+/// The choice in `options`, without a reason.
 [[nodiscard]] schrodinger::PropagatorChoice choice_of(const schrodinger::PropagatorOptions& options);
 
 }  // namespace heddle::impl

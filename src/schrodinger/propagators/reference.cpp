@@ -1,4 +1,4 @@
-// An accurate propagation, against which the error of a step is estimated.
+// Accurate propagation, with which the error of a step is estimated.
 #include "schrodinger/propagators/reference.hpp"
 
 #include "schrodinger/propagators/field_steps.hpp"

@@ -1,3 +1,4 @@
+// Split-operator steps with the kinetic energy in sines.
 #include "schrodinger/propagators/split_operator.hpp"
 
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
@@ -25,7 +26,7 @@ DeviceComplexes complexes(const ExecutionSpace& space, const char* label, Index 
                          static_cast<std::size_t>(size));
 }
 
-// phases = exp(-i V duration - W duration); no W where it is empty.
+// phases = exp(-i V duration - W duration); without W if it is empty.
 void fill_phases(const ExecutionSpace& space, const DevicePotential& potential, const DeviceValues& absorption,
                  double duration, const DeviceComplexes& phases) {
   const bool absorbs = absorption.extent(0) > 0;
@@ -38,7 +39,7 @@ void fill_phases(const ExecutionSpace& space, const DevicePotential& potential, 
       });
 }
 
-// The period, where its transforms are fast.
+// Length of the line: the period, if its transforms are fast.
 Index length_for(Index walls) {
   constexpr Index largest_prime = 13;
   Index rest = 2 * walls;
@@ -61,7 +62,7 @@ DeviceComplexes SineTransform::line() const {
   return complexes(space_, "heddle::schrodinger::line", length_);
 }
 
-// psi at j = -n ... n stands at j + n: what is right of 0 at n + 1 + i, its mirror image at n - 1 - i.
+// psi at j = -n ... n is at index j + n: the part right of 0 at n + 1 + i, its mirror image at n - 1 - i.
 void SineTransform::load(const DeviceComplexes& psi, const DeviceComplexes& line) const {
   const Index walls = walls_;
   Kokkos::parallel_for(
@@ -78,7 +79,7 @@ void SineTransform::store(const DeviceComplexes& line, const DeviceComplexes& ps
 
 void SineTransform::multiply(const DeviceComplexes& phases, const DeviceComplexes& line) const {
   const Index walls = walls_;
-  // The last items are the place of 0 and those behind: all that is neither psi nor its image.
+  // The last items are index 0 and those beyond psi: all that are neither psi nor its image.
   Kokkos::parallel_for(
       "heddle::schrodinger::sine_multiply", GridRange(space_, 0, length_ - (walls - 1)), KOKKOS_LAMBDA(Index i) {
         if (i < walls - 1) {
@@ -104,7 +105,7 @@ DeviceComplexes SineTransform::spectrum(double duration) const {
   Kokkos::deep_copy(space_, values, host);
   space_.fence("heddle::schrodinger::sine_spectrum");
   if (length_ == period) return values;
-  // Of the convolution's kernel, those elements that lead from psi and its image to psi.
+  // Keep those elements of the convolution's kernel that lead from psi and its image to psi.
   Fourier(space_, period).backward(values);
   const DeviceComplexes kernel = complexes(space_, "heddle::schrodinger::sine_spectrum", length_);
   const Index n = walls_ - 1;
@@ -146,7 +147,7 @@ std::vector<SplitStage> split_stages(int order) {
 
 namespace {
 
-// Every rank does the same: a vector of some thousand values is not worth a message.
+// Every rank does all the work: a vector of some thousand values is not worth a message.
 class SplitOperator : public Propagator {
  public:
   SplitOperator(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,
@@ -188,7 +189,7 @@ class SplitOperator : public Propagator {
   }
 
  private:
-  // Kept for each kick; good as long as V is the same.
+  // Phases are kept for each kick, and reused as long as V is the same.
   const DeviceComplexes& kick_phases(double kick, double time) {
     Kick& known = kicks_[kick];
     if (known.time && (!moves_ || *known.time == time)) return known.phases;

@@ -9,28 +9,28 @@
 
 namespace heddle::impl {
 
-/// exp(-i T a), T's eigenvectors being the sines sin(pi (i + 1) k/(n + 1)), k = 1 ... n, and its eigenvalues
-/// kinetic_symbol() at pi k/(n + 1): psi is continued as an odd function of period 2 (n + 1), which vanishes at walls
-/// one spacing outside the grid, and convolved.
+/// Applies exp(-i T a), where T's eigenvectors are the sines sin(pi (i + 1) k/(n + 1)), k = 1 ... n, and its
+/// eigenvalues kinetic_symbol() at pi k/(n + 1): psi is continued as an odd function of period 2 (n + 1), which
+/// vanishes at walls one spacing outside the grid, and convolved.
 ///
 /// For fd2 this is the matrix T. For the wider differences and sinc it differs near the walls, where psi is continued
-/// as an odd function instead of by zeros: what they see there is the matrix less t_(i+j+2), and its mirror image at
-/// the other end. This matters to a psi that reaches the walls alone.
+/// as an odd function instead of by zeros: the matrix is then T less t_(i+j+2), and its mirror image at the other end.
+/// This matters only if psi reaches the walls.
 ///
-/// The period may have large prime factors, whose transforms are slow. The convolution then is done on a longer line,
-/// some 3 n values, of which the outermost are not used.
+/// Transforms of a period with large prime factors are slow. The convolution is then done on a longer line, about 3 n
+/// values, the outermost of which are not used.
 class SineTransform {
  public:
   SineTransform(const ExecutionSpace& space, const schrodinger::Hamiltonian& hamiltonian);
 
   [[nodiscard]] Index length() const { return length_; }
-  /// A psi on the line, for the members below.
+  /// A line of values for the members below.
   [[nodiscard]] DeviceComplexes line() const;
   void load(const DeviceComplexes& psi, const DeviceComplexes& line) const;
   void store(const DeviceComplexes& line, const DeviceComplexes& psi) const;
   /// psi_i *= phases_i.
   void multiply(const DeviceComplexes& phases, const DeviceComplexes& line) const;
-  /// Of exp(-i T duration), for convolve().
+  /// Spectrum of exp(-i T duration), for convolve().
   [[nodiscard]] DeviceComplexes spectrum(double duration) const;
   void convolve(const DeviceComplexes& spectrum, const DeviceComplexes& line) const;
 
@@ -42,15 +42,15 @@ class SineTransform {
   Fourier fourier_;
 };
 
-/// A step as exp(-i kick V(time) dt), then exp(-i drift T dt), stage by stage; the last has no drift.
+/// Stage of a step: exp(-i kick V(time) dt), then exp(-i drift T dt); the last has no drift.
 struct SplitStage {
   double kick;
-  double time;  ///< From the middle of the step, in units of dt.
+  double time;  ///< Time from the middle of the step, in units of dt.
   double drift;
 };
 
-/// Order 2: half of V, T, half of V, V at the middle (Strang). Order 4: 7 exponentials of V and 6 of T, V in each at
-/// the time that the drifts before it have reached, by which the order holds for an H that depends on time.
+/// Order 2: half of V, T, half of V, with V at the middle (Strang). Order 4: 7 exponentials of V and 6 of T, with V in
+/// each at the time that the previous drifts have reached, which preserves the order for a time-dependent H.
 ///
 /// Sources: M. D. Feit, J. A. Fleck, A. Steiger, J. Comput. Phys. 47, 412 (1982); S. Blanes, P. C. Moan, J. Comput.
 /// Appl. Math. 142, 313 (2002), table 3, the method of 6 stages and order 4 for Runge-Kutta-Nystrom problems.

@@ -1,3 +1,4 @@
+// Growth of truncated Taylor series and the stability of steps with them.
 #include "schrodinger/propagators/magnus.hpp"
 #include "schrodinger/propagators/propagators.hpp"
 #include <heddle/core/error.hpp>
@@ -18,7 +19,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Terms below this part of the largest one change nothing.
 constexpr double negligible = 1e-20;
 
-// |T_p(z)|; infinity where it overflows.
+// |T_p(z)|; infinity if it overflows.
 double size_of_series(int degree, std::complex<double> z) {
   std::complex<double> term = 1.0;
   std::complex<double> sum = 1.0;
@@ -35,7 +36,7 @@ double size_of_series(int degree, std::complex<double> z) {
   return std::isfinite(size) ? size : infinity;
 }
 
-// sum_k r^k/k! up to the degree: what the terms of the series are together.
+// sum_k r^k/k! up to the degree: the sum of the sizes of the terms.
 double size_of_terms(int degree, double radius) {
   double term = 1.0;
   double sum = 1.0;
@@ -47,8 +48,8 @@ double size_of_terms(int degree, double radius) {
   return sum;
 }
 
-// The largest |T_p| from one point to another. It changes over lengths of 1 or so where it is near 1; where it is not,
-// the powers of the highest terms make the farther end the largest.
+// The largest |T_p| on the line between two points. It changes over lengths of about 1 where it is near 1; elsewhere
+// the powers of the highest terms make it largest at the farther end.
 double largest_between(int degree, std::complex<double> from, std::complex<double> to) {
   const double points = std::clamp(std::ceil(64 * std::abs(to - from)), 1.0, 4096.0);
   double largest = 0.0;
@@ -85,11 +86,11 @@ void bound_potential(const Hamiltonian& hamiltonian, EnergyBounds& bounds) {
   }
 }
 
-// How a step's exponentials see H.
+// Parameters of the exponentials of a step.
 struct Exponentials {
   int count = 1;          // in a step
-  double duration = 1.0;  // of each, as a part of dt
-  double largest = 0.0;   // bound of the ||H|| in them
+  double duration = 1.0;  // duration of each, as a part of dt
+  double largest = 0.0;   // bound of ||H|| in them
   double absorption = 0.0;
 };
 
@@ -97,7 +98,7 @@ Exponentials exponentials_of(const Hamiltonian& hamiltonian, const PropagatorOpt
   EnergyBounds bounds = energy_bounds(hamiltonian);
   const auto factors =
       impl::magnus_factors(impl::choice_of(options).order, hamiltonian.moves(), 0.0, 1.0 / options.substeps);
-  // Weights of V that are not all positive reach beyond its bounds, by as much as they are more than 1.
+  // Negative weights of V extend beyond its bounds, by as much as the positive ones exceed 1.
   double beyond = 0.0;
   for (const auto& node : factors.front().nodes) beyond += std::max(0.0, -node.weight);
   const double spread = beyond * (bounds.highest_potential - bounds.lowest_potential);
@@ -129,7 +130,7 @@ double taylor_growth(int degree, double exponent, double absorption) {
           "Taylor series: the exponent ", exponent, " and the absorption ", absorption,
           " must be finite and not negative");
   using Complex = std::complex<double>;
-  // Below the real axis is the mirror of what is above it, and the largest of an analytic function is on the border.
+  // The function below the real axis mirrors that above, and an analytic function is largest on the border.
   double largest = largest_between(degree, 0.0, Complex(0.0, exponent));
   if (absorption > 0) {
     const Complex corner(-absorption, exponent);
@@ -161,7 +162,7 @@ StepStability stability_of_step(const Hamiltonian& hamiltonian, const Propagator
   };
   found.growth = growth_at(options.degree, time_step);
   found.safe = found.growth <= found.allowed;
-  // Between a step that is safe and one that is not.
+  // Bisect between a safe step and an unsafe one.
   double good = 0.0;
   double bad = time_step;
   while (growth_at(options.degree, bad) <= found.allowed) {
@@ -173,7 +174,7 @@ StepStability stability_of_step(const Hamiltonian& hamiltonian, const Propagator
     (growth_at(options.degree, middle) <= found.allowed ? good : bad) = middle;
   }
   found.largest_step = good;
-  // Where 100 terms leave something out, cancellation has taken all digits.
+  // If 100 terms are too few, cancellation has destroyed all digits.
   for (int degree = 1; degree <= 100 && found.least_degree == 0; ++degree) {
     if (growth_at(degree, time_step) <= found.allowed) found.least_degree = degree;
   }

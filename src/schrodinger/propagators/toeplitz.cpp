@@ -1,3 +1,4 @@
+// Products with symmetric Toeplitz matrices by Fourier transforms on the host.
 #include "schrodinger/propagators/toeplitz.hpp"
 
 #include <bit>
@@ -10,7 +11,7 @@ namespace {
 
 using Value = std::complex<double>;
 
-// Without std::complex's care for infinities.
+// Complex product without std::complex's handling of infinities.
 Value times(const Value& a, const Value& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -30,8 +31,8 @@ Toeplitz::Toeplitz(std::size_t n, std::span<const double> band) : n_(n), work_(s
   for (const Value& value : work_) spectrum_.push_back(value.real() / static_cast<double>(length));
 }
 
-// Decimation in frequency leaves the transform in bit-reversed order, which decimation in time begins with: nothing is
-// ever sorted.
+// Decimation in frequency leaves the transform in bit-reversed order, in which decimation in time begins: no sorting is
+// needed.
 void Toeplitz::forward() {
   const std::size_t length = work_.size();
   for (std::size_t half = length / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
@@ -66,7 +67,7 @@ void Toeplitz::apply(std::span<double> x, std::span<double> y) {
   for (std::size_t i = 0; i < n_; ++i) work_[i] = {x[i], y[i]};
   for (std::size_t i = n_; i < work_.size(); ++i) work_[i] = 0.0;
   forward();
-  // The circulant is real and symmetric, so its spectrum is real: real and imaginary parts stay apart.
+  // The circulant is real and symmetric, so its spectrum is real: real and imaginary parts stay separate.
   for (std::size_t k = 0; k < work_.size(); ++k) work_[k] *= spectrum_[k];
   backward();
   for (std::size_t i = 0; i < n_; ++i) {

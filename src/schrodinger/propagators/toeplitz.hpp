@@ -1,4 +1,4 @@
-// Symmetric Toeplitz matrices times vectors, on the host.
+// Products of symmetric Toeplitz matrices with vectors, on the host.
 #pragma once
 
 #include <complex>
@@ -7,14 +7,14 @@
 
 namespace heddle::impl {
 
-/// The symmetric matrix t_|i-j|, by a circulant of some 2n and the Fourier transform: n log n operations, for two
-/// vectors at once. Error of some round-offs of the matrix's norm, log2(n) at most.
+/// The symmetric matrix t_|i-j|, as part of a circulant of about 2n: n log n operations, for two vectors at once. Error
+/// of some round-offs of the matrix's norm, log2(n) at most.
 class Toeplitz {
  public:
   /// `band`: t_0 ... t_w, w < n.
   Toeplitz(std::size_t n, std::span<const double> band);
 
-  /// x and y become the matrix times them.
+  /// Multiply x and y by the matrix.
   void apply(std::span<double> x, std::span<double> y);
 
  private:
@@ -23,7 +23,7 @@ class Toeplitz {
 
   std::size_t n_;
   std::vector<std::complex<double>> turns_;  // exp(-2 pi i k / length), half a turn
-  std::vector<double> spectrum_;             // in the order that forward() leaves, divided by the length
+  std::vector<double> spectrum_;             // in the order of forward()'s result, divided by the length
   std::vector<std::complex<double>> work_;
 };
 

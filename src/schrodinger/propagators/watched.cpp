@@ -1,4 +1,4 @@
-// A method of the user's choice, whose error is estimated in some of its steps.
+// Error estimates for some steps of a method of the user's choice.
 #include "schrodinger/propagators/costs.hpp"
 #include "schrodinger/propagators/error_schedule.hpp"
 #include "schrodinger/propagators/field_steps.hpp"
@@ -22,7 +22,7 @@ using schrodinger::PropagatorOptions;
 using schrodinger::SimulationTimes;
 using schrodinger::State;
 
-// An estimate's cost in steps.
+// Cost of an estimate, in steps.
 double cost_of_estimate(const Hamiltonian& hamiltonian, double time_step, const PropagatorOptions& options) {
   const auto choice = choice_of(options);
   const double steps = options.duration > 0 ? std::max(options.duration / time_step, 1.0) : 1000.0;
@@ -46,7 +46,7 @@ class Watched : public Propagator {
     try {
       schedule_.emplace(hamiltonian, time_step, cost_of_estimate(hamiltonian, time_step, options));
     } catch (const Error& error) {
-      // A series that would be too long for an estimate is none of the user's concern.
+      // A series that is too long for an estimate does not prevent the run.
       if (error.kind() != ErrorKind::argument) throw;
     }
   }

@@ -1,3 +1,4 @@
+// Copies of psi between device, host and ranks.
 #include "schrodinger/propagators/wave_function.hpp"
 
 #include "dist/elementwise.hpp"
@@ -34,7 +35,7 @@ void WaveFunction::assign(const schrodinger::State& state) {
   for (Index i = 0; i < points_; ++i) gathered_(i) = Kokkos::complex<double>(state[i].real(), state[i].imag());
   if constexpr (!on_host) {
     Kokkos::deep_copy(comm_.space(), device_, whole());
-    // The next assign() overwrites what this transfer reads.
+    // The next assign() overwrites the source of this transfer.
     comm_.space().fence("heddle::schrodinger::assign");
   }
 }
@@ -46,7 +47,7 @@ void WaveFunction::assemble() {
   comm_.all_gather(std::span<const Complex>(host_band_.data(), host_band_.size()),
                    std::span<Complex>(gathered_.data(), gathered_.size()));
   if constexpr (!on_host) {
-    // Done before the next assemble() overwrites its source: that begins with a fence.
+    // Done before the next assemble() overwrites its source, since that begins with a fence.
     Kokkos::deep_copy(comm_.space(), device_, whole());
   }
   for (Index i = 0; i < points_; ++i) state_[i] = {gathered_(i).real(), gathered_(i).imag()};

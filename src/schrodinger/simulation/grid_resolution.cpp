@@ -1,4 +1,4 @@
-// How well a grid represents a wave function, by its wave numbers.
+// Resolution of a wave function on a grid, from its wave numbers.
 #include "schrodinger/hamiltonian/kinetic_symbol.hpp"
 #include "schrodinger/simulation/scale.hpp"
 #include <heddle/core/error.hpp>
@@ -15,8 +15,8 @@ namespace heddle::schrodinger {
 
 namespace {
 
-// x_k = sum_j x_j exp(-2 pi i j k/n), n a power of two, in place: as accurate as what is summed, and without a library,
-// which a build may lack.
+// x_k = sum_j x_j exp(-2 pi i j k/n), n a power of two, in place: accurate to round-off, and without a library, which a
+// build may lack.
 void transform(std::vector<std::complex<double>>& x) {
   const std::size_t n = x.size();
   for (std::size_t i = 1, j = 0; i < n; ++i) {

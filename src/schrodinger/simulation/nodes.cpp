@@ -1,3 +1,4 @@
+// Nodes of wave functions, with hysteresis from one time to the next.
 #include "schrodinger/simulation/scale.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/observables.hpp>
@@ -13,11 +14,11 @@ namespace {
 using Complex = std::complex<double>;
 using Values = std::span<const Complex>;
 
-// What begins to be a node is one more clearly than what goes on being one; see node_positions().
+// Thresholds of a node; those of one that begins are stricter than those of one that goes on. See node_positions().
 struct Thresholds {
-  double lobe;    // The least peak of |psi|^2 beside a node, as a part of the highest.
-  double valley;  // The most that is left between two lobes, as a part of the lower one.
-  double turn;    // The most that the cosine of the phase between them may be.
+  double lobe;    // Smallest peak of |psi|^2 beside a node, relative to the highest.
+  double valley;  // Largest density between two lobes, relative to the lower one.
+  double turn;    // Largest cosine of the phase between them.
 };
 constexpr Thresholds begins = {0.01, 0.8, -0.3};
 constexpr Thresholds goes_on = {0.003, 0.95, 0.0};
@@ -30,7 +31,7 @@ Complex product(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// The number of absolute value 1 with this one's phase.
+// The number of absolute value 1 with the same phase.
 Complex direction(const Complex& value) {
   const double size = std::sqrt(square(value));
   return {value.real() / size, value.imag() / size};
@@ -38,10 +39,10 @@ Complex direction(const Complex& value) {
 
 struct Lobe {
   Index peak = 0;
-  double valley = 0.0;  // The lowest density from the lobe before to this one.
+  double valley = 0.0;  // Lowest density between the previous lobe and this one.
 };
 
-// By rising x. Peaks with a shallow valley between each other are one lobe, at the highest of them.
+// Lobes by rising x. Peaks with a shallow valley between them are one lobe, at the highest of them.
 std::vector<Lobe> lobes_of(const std::vector<double>& density, double highest) {
   const auto last = static_cast<Index>(density.size()) - 1;
   std::vector<Lobe> lobes;
@@ -63,15 +64,15 @@ std::vector<Lobe> lobes_of(const std::vector<double>& density, double highest) {
   return lobes;
 }
 
-// exp(-i q dx), where q is the mean momentum: what the phase of a moving packet goes back by from a point to the next.
+// exp(-i q dx) with the mean momentum q, which undoes the phase that a moving packet gains from a point to the next.
 Complex step_back(Values state) {
   Complex neighbours = 0.0;
   for (std::size_t i = 0; i + 1 < state.size(); ++i) neighbours += product(std::conj(state[i]), state[i + 1]);
   return neighbours.real() > 0 ? std::conj(direction(neighbours)) : Complex(1.0);
 }
 
-// psi from one lobe to the next, times the phase that makes it positive at the left one, and without what the mean
-// momentum does to phases.
+// psi from one lobe to the next, times the phase that makes it positive at the left one, and without the phase of the
+// mean momentum.
 std::vector<Complex> turned_between(Values state, Index left, Index right, const Complex& back) {
   std::vector<Complex> turned(state.begin() + left, state.begin() + right + 1);
   Complex factor = std::conj(direction(state[left]));
@@ -82,8 +83,8 @@ std::vector<Complex> turned_between(Values state, Index left, Index right, const
   return turned;
 }
 
-// Where psi passes from the phase of the left lobe to that of the right one, in points from the left one. The part
-// along the difference of the two phases is positive there and negative here.
+// Place where psi passes from the phase of the left lobe to that of the right one, in points from the left one. The
+// part along the difference of the two phases is positive at the left lobe and negative at the right one.
 double crossing_of(const std::vector<Complex>& turned) {
   const Complex end = direction(turned.back());
   const auto part = [&](std::size_t i) {
@@ -99,7 +100,7 @@ double crossing_of(const std::vector<Complex>& turned) {
     const double density = square(turned[before]) + square(turned[i]);
     if (left > 0 && right < 0 && density < least) {
       least = density;
-      // Linear between neighbours; in the middle of zeros where there are some.
+      // Linear between neighbours; in the middle of any zeros.
       const double share = i == before + 1 ? left / (left - right) : 0.5;
       place = static_cast<double>(before) + share * static_cast<double>(i - before);
     }
@@ -113,7 +114,7 @@ double crossing_of(const std::vector<Complex>& turned) {
 std::vector<double> node_positions(const Grid& grid, Values given, std::span<const double> before) {
   require(static_cast<Index>(given.size()) == grid.points, "node_positions: ", given.size(), " values of psi for ",
           grid.points, " points");
-  // A factor of psi changes nothing, also where the squares would overflow or vanish.
+  // A factor of psi changes nothing, even if squares would overflow or vanish.
   const double scale = impl::scale_of(given);
   std::vector<Complex> state(given.begin(), given.end());
   for (Complex& value : state) value *= scale;

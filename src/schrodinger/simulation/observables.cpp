@@ -1,3 +1,4 @@
+// Observables of a wave function on the host.
 #include "schrodinger/simulation/scale.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/observables.hpp>
@@ -9,7 +10,7 @@ namespace heddle::schrodinger {
 
 namespace {
 
-// Neumaier's compensated sum: the norm is watched at the level of round-off.
+// Neumaier's compensated sum, since the norm is observed at the level of round-off.
 class Sum {
  public:
   void add(double value) {

@@ -1,3 +1,4 @@
+// Reduction of the observables of psi on the device.
 #include "schrodinger/simulation/observer.hpp"
 
 #include "dist/elementwise.hpp"
@@ -20,14 +21,14 @@ using Complex = Kokkos::complex<double>;
 using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 using Numbers = Kokkos::View<double*, MemorySpace>;
 
-// Point i belongs to lane i mod `lanes`, so that neighbouring threads of a GPU read neighbouring points; on CPUs too,
-// so that sums are the same there.
+// Point i belongs to lane i mod `lanes`, so that neighbouring threads of a GPU read neighbouring points; CPUs use the
+// same lanes, so that sums are the same there.
 constexpr Index lanes = 256;
 
-// Columns of the sums, and then two for each eigenstate.
+// Columns of the sums, followed by two for each eigenstate.
 enum Column : Index { probability, energy, position, energy_square, position_square, first_overlap };
 
-// Neumaier's compensated sum: the norm is watched at the level of round-off.
+// Neumaier's compensated sum, since the norm is observed at the level of round-off.
 struct Sum {
   double total = 0.0;
   double rest = 0.0;
@@ -42,7 +43,7 @@ KOKKOS_INLINE_FUNCTION double square(const Complex& value) {
   return value.real() * value.real() + value.imag() * value.imag();
 }
 
-// Partial sums of each lane: item / lanes is 0 for what psi has without eigenstates, then the eigenstate's number.
+// Partial sums of each lane: item / lanes is 0 for the sums without eigenstates, then the eigenstate's number.
 struct LaneSums {
   DevicePotential potential;
   DeviceState state;
@@ -93,7 +94,7 @@ struct LaneSums {
   }
 };
 
-// Totals of the columns, in order of the lanes.
+// Sum the columns in the order of the lanes.
 void add_lanes(const ExecutionSpace& space, const LocalMatrix<double>& sums, const LocalMatrix<double>& rests,
                const Numbers& totals) {
   Kokkos::parallel_for(
@@ -143,7 +144,7 @@ Observables Observer::observe(double time, const WaveFunction& psi, std::span<co
                        LaneSums{device_.potential_at(time), state, product_, eigenstates_, sums_, rests_, scale});
   add_lanes(space_, sums_, rests_, totals_);
   if constexpr (!on_host) Kokkos::deep_copy(space_, host_totals_, totals_);
-  // While a device sums, the host looks at its own copy.
+  // While the device sums, the host evaluates its own copy.
   Observables seen;
   seen.node_positions = schrodinger::node_positions(hamiltonian_.grid(), psi.host(), nodes_before);
   seen.nodes = static_cast<Index>(seen.node_positions.size());

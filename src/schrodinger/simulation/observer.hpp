@@ -7,20 +7,20 @@
 
 namespace heddle::impl {
 
-/// What schrodinger::observe() gives, of a psi in device memory: a few numbers come to the host, in one transfer. Nodes
-/// and ends are looked at meanwhile in the psi that is on the host.
+/// Computes schrodinger::observe() for a psi in device memory: a few numbers are copied to the host, in one transfer.
+/// Meanwhile the host finds nodes and the values at the ends in its own copy of psi.
 ///
-/// Sums are compensated and in an order that depends on the number of points and the backend alone, so that no number
-/// of threads changes a bit.
+/// Sums are compensated and in an order that depends on the number of points and the backend alone, so that bits do not
+/// depend on the number of threads.
 class Observer {
  public:
   /// For `states` eigenstates.
   Observer(const ExecutionSpace& space, const schrodinger::Hamiltonian& hamiltonian, Index states);
 
-  /// Those of the following observations; they are sent to the device, once. `eigenstates` must live until the next
-  /// observe() returns.
+  /// Set the eigenstates of the following observations; they are copied to the device once. `eigenstates` must live
+  /// until the next observe() returns.
   void use(const schrodinger::Eigenstates& eigenstates);
-  /// `nodes_before`: node_positions of the observation before. Blocks.
+  /// `nodes_before`: node_positions of the previous observation. Blocks.
   [[nodiscard]] schrodinger::Observables observe(double time, const WaveFunction& psi,
                                                  std::span<const double> nodes_before);
 

@@ -1,4 +1,4 @@
-// The size of a wave function, for sums of squares.
+// Scaling of a wave function for sums of squares.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace heddle::impl {
 
-/// 1, or the power of two that brings a psi near 1 whose squares would overflow or vanish.
+/// Return 1, or the power of two that brings psi near 1 if its squares would overflow or vanish.
 [[nodiscard]] inline double scale_of(std::span<const std::complex<double>> state) {
   double largest = 0.0;
   for (const auto& value : state) largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});

@@ -1,3 +1,4 @@
+// Simulation: steps, observables and error estimates of several wave functions.
 #include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
 #include "schrodinger/propagators/propagators.hpp"
 #include "schrodinger/simulation/observer.hpp"
@@ -22,7 +23,7 @@ void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, 
   require(steps_done >= 0, "steps done = ", steps_done, " must not be negative");
 }
 
-// Of a size whose digits are all there, and whose square is a number.
+// Require a size that keeps all digits, and whose square is a finite nonzero number.
 void require_size(const State& state) {
   double largest = 0.0;
   for (const auto& value : state) largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
@@ -36,7 +37,7 @@ void require_finite(const State& state) {
           "initial state: its values must be finite");
 }
 
-// Rank 0's on every rank, in one message, and one more where there are nodes.
+// Broadcast rank 0's observables in one message, and one more if there are nodes.
 void broadcast(const Communicator& comm, Observables& seen, Index states) {
   seen.energies.resize(static_cast<std::size_t>(states));
   seen.populations.resize(static_cast<std::size_t>(states));
@@ -98,7 +99,7 @@ struct Simulation::Impl {
     return impl::make_watched(comm, hamiltonian, options.time_step, options.propagator, std::move(method));
   }
 
-  // The error of the latest step, known or not.
+  // Add the error of the latest step, estimated or not.
   void add_error(const std::optional<impl::StepError>& of_step) {
     if (!of_step) {
       errors.steps_since += 1;
@@ -119,7 +120,7 @@ struct Simulation::Impl {
 
   [[nodiscard]] double time_of(Index step) const { return static_cast<double>(step) * options.time_step; }
 
-  // Who looked at a state before this step will look at it after.
+  // If a state was observed before this step, begin the eigenstates for the end of it.
   void begin_eigenstates() {
     const bool looked = std::any_of(observables.begin(), observables.end(), [](const auto& seen) { return !!seen; });
     if (looked && eigenstates) eigenstates->begin(time_of(steps + 1));
@@ -163,8 +164,8 @@ struct Simulation::Impl {
   std::vector<double> mask;
   std::vector<impl::WaveFunction> psi;
   Index steps;
-  std::optional<impl::Observer> observer;             // on rank 0 alone,
-  std::optional<impl::EigenstatesAhead> eigenstates;  // as these, where there are any
+  std::optional<impl::Observer> observer;             // on rank 0 alone
+  std::optional<impl::EigenstatesAhead> eigenstates;  // on rank 0 alone, if requested
   std::vector<std::optional<Observables>> observables;
   std::vector<std::vector<double>> nodes_before;  // node_positions of the latest observables, on rank 0 alone
   SimulationTimes times;

@@ -1,3 +1,4 @@
+// Spectra by the trapezoidal rule.
 #include "core/names.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/spectrum.hpp>
@@ -23,8 +24,8 @@ void validate(std::span<const double> times, std::size_t values) {
   }
 }
 
-// Sum of values exp(i omega t) by the trapezoidal rule. One turn follows from the last; every so often it is computed
-// anew, before round-off adds up.
+// Sum of values exp(i omega t) by the trapezoidal rule. Each factor follows from the previous one by a rotation; at
+// intervals it is computed again, before round-off accumulates.
 std::complex<double> transform(std::span<const double> times, std::span<const std::complex<double>> values,
                                double omega) {
   constexpr std::size_t anew = 64;

@@ -1,4 +1,4 @@
-// Seconds of a part of the work.
+// Timer for a part of the work.
 #pragma once
 
 #include <chrono>
