@@ -1,5 +1,5 @@
 // Relative errors of eigenvalues of positive definite matrices D (2 I + E) D against the condition of D^2, as a table
-// for accuracy.py: LAPACK's dsyevd, dsyevr and dgesvj beside eigen::jacobi. References by rotations in 256 bits (MPFR).
+// for accuracy.py: LAPACK's dsyevd, dsyevr and dgesvj, and eigen::jacobi. References by rotations in 256 bits (MPFR).
 //
 //   perf_eigen_accuracy > accuracy.csv
 #include <heddle/eigen/jacobi.hpp>
@@ -48,7 +48,7 @@ class Number {
   mutable mpfr_t value_;
 };
 
-// Ascending, by cyclic rotations until |a_pq| <= 2^-200 sqrt(a_pp a_qq).
+// Returns eigenvalues in ascending order, by cyclic rotations until |a_pq| <= 2^-200 sqrt(a_pp a_qq).
 std::vector<double> exact_eigenvalues(const Symmetric& A) {
   std::vector<Number> S(n * n);
   const auto at = [&](Index i, Index j) { return S[static_cast<std::size_t>(i + j * n)].get(); };

@@ -1,4 +1,4 @@
-// One matrix over all ranks beside the same iteration on one of them.
+// Benchmark of one eigenproblem over all ranks against the same iteration on one rank.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/eigen/distributed.hpp>

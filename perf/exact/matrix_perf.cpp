@@ -1,4 +1,4 @@
-// exact::gemv, trsv and lu beside the same algorithms in plain double, in turn.
+// Benchmarks of exact::gemv, trsv and lu against the same algorithms in plain double, in turn.
 #include "support/copy.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -35,7 +35,7 @@ Vector random_vector(Index n, int seed) {
   return x;
 }
 
-// y = A x, rows in parts that stay in the first cache, eight columns at a time.
+// y = A x, rows in parts that stay in the first-level cache, eight columns at a time.
 void plain_gemv(const ExecutionSpace& space, const Matrix& A, const Vector& x, const Vector& y) {
   const auto m = static_cast<Index>(A.extent(0));
   const auto n = static_cast<Index>(A.extent(1));
@@ -111,7 +111,7 @@ void trsv(benchmark::State& state) {
   const Vector x = random_vector(n, 3);
   const auto columns = [&] {
     Kokkos::deep_copy(x, b);
-    // One column after the other, by all threads where that is faster.
+    // One column after the other, by all threads if that is faster.
     for (Index j = 0; j < n; ++j) {
       x(j) /= A(j, j);
       const double by = x(j);
@@ -206,7 +206,7 @@ BENCHMARK(lu_blocked)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-// Plain loops that run on the host alone.
+// Plain loops that run only on the host.
 [[maybe_unused]] const bool added = [] {
   if (on_host) {
     benchmark::RegisterBenchmark("exact/double/trsv", trsv)

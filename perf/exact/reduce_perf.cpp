@@ -1,4 +1,4 @@
-// exact::sum and exact::dot beside plain ones, in turn: how much longer the right bits take.
+// Benchmarks of exact::sum and exact::dot against plain ones, in turn.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/exact/reduce.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using Vector = Kokkos::View<double*, MemorySpace>;
 
-// Numbers in (-1, 1) times powers of two up to 2^+-range; `cancels`: the second half is the first negated.
+// Returns numbers in (-1, 1) times powers of two up to 2^+-range; `cancels`: the second half is the first negated.
 Vector numbers(Index n, int range, bool cancels, int seed) {
   const Vector x(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::perf::x"), static_cast<std::size_t>(n));
   const RandomEntries random{seed};
@@ -29,7 +29,7 @@ Vector numbers(Index n, int range, bool cancels, int seed) {
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 constexpr Index length = on_host ? 10000000 : 100000000;
 
-// The sum of term(k), k < n, vectorised by hand: no compiler reorders a plain loop's additions.
+// Returns the sum of term(k), k < n, vectorised by hand: no compiler reorders a plain loop's additions.
 template <class Term> double plain_sum(Index n, const Term& term) {
   const ExecutionSpace& space = world().space();
   double total = 0;
@@ -80,7 +80,7 @@ struct Data {
 constexpr std::array<Data, 4> all_data = {
     {{"benign", 0, false}, {"range_100", 100, false}, {"cancelling", 0, true}, {"range_500_cancelling", 500, true}}};
 
-// What numbers that cancel are multiplied with: their second half is the first, too.
+// Returns factors for numbers(); if these cancel, the second half repeats the first.
 Vector factors(Index n, const Data& data, int seed) {
   const Vector y = numbers(n, data.range, false, seed);
   if (data.cancels) {
@@ -120,7 +120,7 @@ void dot_beside_plain(benchmark::State& state, const Data& data) {
   }
 }
 
-// Bytes a second beside those of a copy, the ceiling of both.
+// Compares bytes per second with those of a copy, the ceiling of both.
 void beside_copy(benchmark::State& state, const Data& data) {
   const Index n = is_dry_run() ? 1000 : state.range(0);
   const bool is_dot = state.range(1) != 0;
@@ -144,7 +144,7 @@ void beside_copy(benchmark::State& state, const Data& data) {
 
 [[maybe_unused]] const bool added = [] {
   for (const Data& data : all_data) {
-    // Of benign numbers as it was called before there were others.
+    // The benchmark of benign numbers has no suffix.
     const std::string of_data = std::string(data.name) == "benign" ? "" : '/' + std::string(data.name);
     benchmark::RegisterBenchmark(("exact/double/beside_copy" + of_data).c_str(),
                                  [&data](benchmark::State& state) { beside_copy(state, data); })

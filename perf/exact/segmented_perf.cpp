@@ -1,4 +1,4 @@
-// exact::segmented_sum and exact::keyed_sum beside plain sums of the same elements, in turn.
+// Benchmarks of exact::segmented_sum and exact::keyed_sum against plain sums of the same elements, in turn.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/exact/segmented.hpp>
@@ -22,7 +22,7 @@ Vector random_numbers(Index n) {
       KOKKOS_LAMBDA(Index i) { x(i) = random(i, 0); });
   return x;
 }
-// Random ones, or as many of each, in order.
+// Returns random keys, or the same number of each, in order.
 Keys some_keys(Index n, Index count, bool ascending) {
   const Keys keys(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::perf::keys"), static_cast<std::size_t>(n));
   const RandomEntries random{2};
@@ -36,7 +36,7 @@ Keys some_keys(Index n, Index count, bool ascending) {
   return keys;
 }
 
-// One after the other on a CPU's thread, as NumPy's add.at does it; by atomic operations on a GPU.
+// Sums serially on a CPU thread, like NumPy's add.at; by atomic operations on a GPU.
 void plain_keyed_sum(const Vector& x, const Keys& keys, const Vector& sums) {
   const auto n = static_cast<Index>(x.extent(0));
   Kokkos::deep_copy(world().space(), sums, 0.0);
@@ -67,7 +67,7 @@ BENCHMARK(keyed)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-// A thread for each segment.
+// Sums with a thread for each segment.
 void plain_segmented_sum(const Vector& x, const Keys& offsets, const Vector& sums) {
   Kokkos::parallel_for(
       "heddle::perf::segmented",

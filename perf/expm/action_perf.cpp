@@ -1,4 +1,4 @@
-// exp(t A) B on one vector and on a few, beside the whole exponential of the same matrix.
+// Benchmarks of exp(t A) B for one vector and for a few, against the whole exponential of the same matrix.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/expm/action.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using Complex = Kokkos::complex<double>;
 
-// Real and symmetric where asked, with a spectrum of about -1 ... 1.
+// Returns a dense matrix, real and symmetric if asked, with a spectrum of about -1 ... 1.
 DistributedMatrix<double> dense(Index n, bool symmetric) {
   DistributedMatrix<double> A(world(), Placement::row_bands(n, n, world().size()), "operand");
   // A random matrix of variance 1/3 has a spectral radius of sqrt(n / 3), a symmetric one of twice that.
@@ -22,7 +22,7 @@ DistributedMatrix<double> dense(Index n, bool symmetric) {
   return A;
 }
 
-// Kinetic energy by differences of eighth order and a harmonic potential, scaled to about -1 ... 1: 9 diagonals.
+// Kinetic energy by differences of eighth order plus a harmonic potential, scaled to about -1 ... 1: 9 diagonals.
 struct Banded {
   MatrixView<const Complex> x;
   MatrixView<Complex> y;
@@ -60,7 +60,7 @@ void report(benchmark::State& state, const ExpmActionReport& last) {
   state.counters["other_products"] = static_cast<double>(last.other_products);
 }
 
-// Median of what the whole exponential takes.
+// Returns the median time of the whole exponential.
 template <class Work> double seconds_of_whole(const Work& work) {
   std::vector<double> seconds(3);
   for (double& one : seconds) one = seconds_of(work);

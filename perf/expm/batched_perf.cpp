@@ -1,4 +1,4 @@
-// Batches of small exponentials, beside a loop of expm() over the same matrices.
+// Benchmarks of batches of small exponentials against a loop of expm() over the same matrices.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/expm/batched.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 template <class T> using Batch = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 
-// ||A_b||_1 about `norm`.
+// Returns matrices with ||A_b||_1 about `norm`.
 template <Scalar T> Batch<T> random_batch(const ExecutionSpace& space, Index n, Index count, double norm) {
   const Batch<T> A(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::batch"), n, n, count);
   const RandomElements<T> elements{1};
@@ -40,7 +40,7 @@ template <Scalar T> void batched(benchmark::State& state) {
     least = std::min(least, seconds);
   }
   state.counters["matrices_per_second"] = static_cast<double>(count) / least;
-  // The same one by one, on this rank alone.
+  // The same matrices one by one, on this rank alone.
   const Communicator alone(MPI_COMM_SELF, space);
   const Placement whole = Placement::on_rank(n, n, 0);
   const Index some = std::min<Index>(count, 20);

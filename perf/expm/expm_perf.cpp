@@ -1,4 +1,4 @@
-// The exponential: time, products, and the share of it that is gemm.
+// Benchmarks of the exponential: time, products, and gemm's share of the time.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/expm/expm.hpp>
@@ -6,7 +6,7 @@
 namespace heddle::perf {
 namespace {
 
-// A real symmetric H with ||H||_1 about `norm`.
+// Returns a real symmetric H with ||H||_1 about `norm`.
 DistributedMatrix<double> hamiltonian(Index n, double norm) {
   DistributedMatrix<double> H(world(), Placement::row_bands(n, n, world().size()), "operand");
   const double scale = 2.0 * norm / static_cast<double>(n);

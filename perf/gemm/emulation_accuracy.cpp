@@ -1,5 +1,5 @@
-// Errors of products by integers and of the BLAS, against correctly rounded ones, by kind of matrix. An error is the
-// largest of |C - AB|_ij / (|A| |B|)_ij in units of round-off, u.
+// Errors of products by integers and of the BLAS against correctly rounded products, by kind of matrix. An error is the
+// maximum of |C - AB|_ij / (|A| |B|)_ij in units of round-off, u.
 #include "support/measure.hpp"
 #include <heddle/exact/matrix.hpp>
 #include <heddle/gemm/emulation.hpp>
@@ -44,7 +44,7 @@ double error(const Host& C, const Host& exact, const Host& absolute) {
 struct Errors {
   double native;
   std::vector<double> emulated;
-  double chosen;  // By a probe.
+  double chosen;  // Error with the moduli chosen by a probe.
   EmulationReport report;
 };
 
@@ -87,7 +87,7 @@ Errors errors_of(const Host& A, const Host& B, const std::vector<int>& moduli) {
 }
 
 using Random = std::mt19937_64;
-/// Element (i, j) of a factor.
+/// Returns element (i, j) of a factor.
 using Entry = std::function<double(Random&, Index, Index)>;
 
 double normal(Random& random, Index, Index) {
@@ -99,20 +99,20 @@ double uniform(Random& random, Index, Index) {
 double positive(Random& random, Index, Index) {
   return std::uniform_real_distribution<double>(0.0, 1.0)(random);
 }
-// Exponents anywhere within +-most.
+// Returns numbers with exponents anywhere within +-most.
 Entry spread(int most) {
   return [most](Random& random, Index, Index) {
     return std::ldexp(uniform(random, 0, 0), std::uniform_int_distribution<int>(-most, most)(random));
   };
 }
-// Normal numbers times 2^(by_row i + by_column j).
+// Returns normal numbers times 2^(by_row i + by_column j).
 Entry graded(double by_row, double by_column) {
   return [=](Random& random, Index i, Index j) {
     return std::ldexp(normal(random, i, j), static_cast<int>(std::floor(by_row * static_cast<double>(i) +
                                                                         by_column * static_cast<double>(j))));
   };
 }
-// The second half of each sum cancels the first but for 1e-10 of it.
+// The second half of each sum cancels the first except for 1e-10 of it.
 double cancelling_a(Random&, Index i, Index k) {
   return std::sin(1.0 + 0.7 * static_cast<double>(i + k % 500));
 }

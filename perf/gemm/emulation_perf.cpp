@@ -1,4 +1,4 @@
-// Products by integers beside those of the BLAS, in turn, with the errors of both.
+// Benchmarks of products by integers against those of the BLAS, in turn, with the errors of both.
 #include "support/measure.hpp"
 #include "support/normal.hpp"
 #include <heddle/gemm/emulation.hpp>
@@ -8,8 +8,8 @@
 namespace heddle::perf {
 namespace {
 
-// range(0): n, range(1): moduli (0: the default, after a probe; 1: the default without one), range(2): MiB for sums (0:
-// the default).
+// range(0): n, range(1): moduli (0: the default, after a probe; 1: the default without one), range(2): MiB of workspace
+// for sums (0: the default).
 template <Scalar T> void emulated(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const ExecutionSpace& space = world().space();
@@ -49,7 +49,7 @@ template <Scalar T> void emulated(benchmark::State& state) {
   state.counters["gflops"] = flops_per_multiply_add<T> * cube / seconds / 1e9;
   state.counters["native_gflops"] = flops_per_multiply_add<T> * cube / native_seconds / 1e9;
   state.counters["native_over_emulated"] = native_seconds / seconds;
-  // Every rank computes a product of its own.
+  // Every rank computes its own product.
   count_joules(state, "", by_integers, world().size());
   count_joules(state, "native", native, world().size());
 }

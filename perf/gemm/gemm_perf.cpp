@@ -1,4 +1,5 @@
-// The distributed product beside one rank's BLAS on all cores, and tile by tile beside the model's prediction.
+// Benchmarks of the distributed product against one rank's BLAS on all cores, and by tile size against the model's
+// prediction.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/blas/blas.hpp>
@@ -11,8 +12,7 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-// The same product on rank 0 alone: on CPUs with as many BLAS threads as there are ranks, on a GPU by its vendor's
-// BLAS.
+// The same product on rank 0 alone: on CPUs with as many BLAS threads as ranks, on a GPU by the vendor's BLAS.
 class OneRank {
  public:
   explicit OneRank(Index n)
@@ -81,7 +81,7 @@ class Distributed {
   GemmReport report_;
 };
 
-// range(0): layout, range(1): n. Ratio: how much longer one rank's BLAS on all cores takes.
+// range(0): layout, range(1): n. Ratio: time of one rank's BLAS on all cores over ours.
 void beside_blas(benchmark::State& state) {
   const Layout& layout = layouts[state.range(0)];
   const Index n = extent(state.range(1));
@@ -97,7 +97,7 @@ void beside_blas(benchmark::State& state) {
   state.counters["wait_share"] = ours.report().wait_seconds / ours.report().seconds;
 }
 
-// range(0): layout, range(1): n, range(2): tile (0: the model's). What the model predicted beside what was measured.
+// range(0): layout, range(1): n, range(2): tile (0: the model's). Compares the model's prediction with the measurement.
 void tile_sweep(benchmark::State& state) {
   const Layout& layout = layouts[state.range(0)];
   const Index n = extent(state.range(1));

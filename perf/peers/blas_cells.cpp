@@ -61,7 +61,7 @@ template <class T> std::vector<T> numbers(Values values, std::size_t count, unsi
   return all;
 }
 
-// What runs the calls of one type.
+// Runs the calls of one type.
 template <class T> class Calls {
  public:
   using R = typename RealOf<T>::type;
@@ -98,7 +98,7 @@ template <class T> class Calls {
  private:
   using Call = std::function<void(void*)>;
 
-  // A cell whose call takes the routine's address.
+  // Passes a cell to the body; `call` takes the routine's address.
   void cell(const std::string& routine, const std::string& shape, const std::string& symbol, const Call& call) {
     Cell one{routine + "/" + shape + "/" + values_name_, {}, {}};
     const auto begins = [&](const std::string& prefix) { return one.name.rfind(prefix, 0) == 0; };

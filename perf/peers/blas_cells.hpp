@@ -14,19 +14,19 @@ struct Cell {
   std::function<void()> others;
 };
 
-/// The two libraries as dlopen() gives them.
+/// Handles of the two libraries from dlopen().
 struct Libraries {
   void* ours;
   void* others;
 };
 
-/// Calls `body` with one cell after the other; operands live no longer than that. Only cells whose name begins with
-/// one of `wanted`, or all where it is empty.
+/// Calls `body` with one cell after the other; operands live only during the call. Cells are those whose name begins
+/// with one of `wanted`, or all if it is empty.
 void for_each_cell(const Libraries& libraries, const std::vector<std::string>& wanted,
                    const std::function<void(const Cell&)>& body);
 
-/// Time of our call over the other library's: medians of samples taken in turn, each of as many calls as last some
-/// tens of microseconds.
+/// Returns the time of our call over the other library's: medians of alternating samples, each of enough calls to last
+/// some tens of microseconds.
 [[nodiscard]] double ratio_of(const Cell& cell, double& seconds_of_ours);
 
 }  // namespace heddle::perf

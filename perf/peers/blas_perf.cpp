@@ -1,6 +1,6 @@
-// libheddle_blas.so beside another BLAS (libopenblas.so.0, or what HEDDLE_PEER_BLAS names), in turn, by Fortran's
-// names. `perf_blas --benchmark_filter=blas/cells` lists where it is slowest beside the other over all routines, shapes
-// and kinds of values; HEDDLE_CELLS names the cells to take, by their beginnings with blanks between.
+// Benchmarks of libheddle_blas.so against another BLAS (libopenblas.so.0, or the one that HEDDLE_PEER_BLAS names), in
+// turn, by Fortran's names. `perf_blas --benchmark_filter=blas/cells` lists the largest slowdowns over all routines,
+// shapes and kinds of values; HEDDLE_CELLS restricts the cells to those with the given prefixes, separated by blanks.
 #include "blas_cells.hpp"
 #include "support/measure.hpp"
 
@@ -46,7 +46,7 @@ std::vector<double> random_numbers(Index n) {
   return all;
 }
 
-// Calls whose time is compared, as many as last some tenths of a millisecond.
+// Compares repeated calls that last some tenths of a millisecond in all.
 template <class Run> void compare_calls(benchmark::State& state, double flops, const Run& ours, const Run& others) {
   const int calls = is_dry_run() ? 1 : static_cast<int>(std::clamp(2e6 / flops, 1.0, 1e4));
   const auto timed = [calls](const Run& run) {
@@ -126,8 +126,8 @@ void gesv(benchmark::State& state) {
   compare_calls(state, 2.0 / 3.0 * n * n * n, by(dgesv.ours), by(dgesv.others));
 }
 
-// All cells once; counters: how many there are, how many take more than 15 times as long, and the largest ratio. The
-// slowest ones are listed.
+// Runs all cells once; counters: the number of cells, the number that take more than 15 times as long, and the largest
+// ratio. The slowest ones are listed.
 void cells(benchmark::State& state) {
   if (libraries().ours == nullptr || libraries().others == nullptr) {
     fail(state, "one of the two libraries is missing");

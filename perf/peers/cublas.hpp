@@ -1,4 +1,4 @@
-// What benchmarks that call cuBLAS themselves share.
+// Helpers of the benchmarks that call cuBLAS directly.
 #pragma once
 
 #include <heddle/core/error.hpp>

@@ -1,4 +1,5 @@
-// C = A B over all GPUs beside cuBLAS on one: the aggregate rate over as many times the rate of one GPU.
+// Benchmarks of C = A B over all GPUs against cuBLAS on one: the aggregate rate over the number of GPUs times the rate
+// of one.
 #include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -65,7 +66,7 @@ template <Scalar T> class OneGpu {
       world().space().fence("heddle::perf::cublas");
     });
   }
-  // On rank 0; the others have nothing to do.
+  // Runs on rank 0 only.
   void multiply() const {
     if (world().rank() != 0) return;
     check(gemm_of(handle_, static_cast<int>(n_), A_.local().data(), B_.local().data(), C_.local().data()));
@@ -87,7 +88,7 @@ struct Layout {
   Placement (*c)(Index);
 };
 
-// "whole" is as far from balanced as placements get: each matrix on another GPU.
+// "whole" is the least balanced placement: each matrix on another GPU.
 constexpr std::array<Layout, 2> layouts = {{
     {"bands", [](Index n) { return Placement::row_bands(n, n, world().size()); },
      [](Index n) { return Placement::column_bands(n, n, world().size()); },
@@ -97,13 +98,13 @@ constexpr std::array<Layout, 2> layouts = {{
      [](Index n) { return Placement::on_rank(n, n, 0); }},
 }};
 
-// A GPU that was at work is slower at first: both sides begin after the same pause.
+// A GPU that has just been busy is slower at first: both sides begin after the same pause.
 template <class Seconds> double best_of_three(const Seconds& seconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   return std::min({seconds(), seconds(), seconds()});
 }
 
-// The mean of runs without a pause, for as long as a GPU takes to get warm.
+// Returns the mean of runs without a pause, for as long as a GPU takes to warm up.
 template <class Seconds> double sustained(const Seconds& seconds) {
   double total = 0.0;
   int runs = 0;
@@ -114,8 +115,8 @@ template <class Seconds> double sustained(const Seconds& seconds) {
   return total / runs;
 }
 
-// `cublas` stands for as many GPUs as there are ranks, each at the rate that one alone reaches with matrices of
-// min(n, 16384): the ratio is 1 where the exchange of bands costs nothing.
+// `cublas` stands for as many GPUs as ranks, each at the rate of one alone with matrices of min(n, 16384): the ratio is
+// 1 if the exchange of bands costs nothing.
 template <Scalar T> void beside_cublas(benchmark::State& state, const Layout& layout, bool warm) {
   const Index n = extent(state.range(0));
   const Index n_alone = std::min<Index>(n, 16384);
@@ -134,7 +135,7 @@ template <Scalar T> void beside_cublas(benchmark::State& state, const Layout& la
     fail(state, "not the product of A and B");
   }
   count_joules(state, "", [&] { plan.execute(T(1), A, B, T(0), C); });
-  // Of several, the other GPUs would count while they do nothing.
+  // On several GPUs, the idle ones would count too.
   if (world().size() == 1) count_joules(state, "cublas", [&] { alone.multiply(); });
   state.counters["tile"] = static_cast<double>(report.tile);
   state.counters["wait_share"] = report.wait_seconds / report.seconds;

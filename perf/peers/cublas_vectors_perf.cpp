@@ -1,4 +1,4 @@
-// exact::trsv and gemv beside cuBLAS's, which round every product and sum, in turn.
+// Benchmarks of exact::trsv and gemv against cuBLAS's, which round every product and sum, in turn.
 #include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -27,7 +27,7 @@ class Handle {
   cublasHandle_t handle_ = nullptr;
 };
 
-// Random, with `diagonal` added on the diagonal.
+// Returns a random matrix with `diagonal` added on the diagonal.
 template <Scalar T> Matrix<T> random_matrix(Index m, Index n, double diagonal) {
   const Matrix<T> A = random_local<T>(world().space(), m, n, 1);
   Kokkos::parallel_for(

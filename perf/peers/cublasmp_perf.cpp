@@ -1,4 +1,4 @@
-// C = A B over all GPUs beside cuBLASMp: the same matrices in turn, in one run.
+// Benchmarks of C = A B over all GPUs against cuBLASMp: the same matrices in turn, in one run.
 #include "drivers/study/cublasmp.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -20,7 +20,7 @@ struct Placements {
   Placement c;
 };
 
-// C = A B of matrices of its own.
+// C = A B with its own matrices.
 class Product {
  public:
   Product(const Library& library, const Placements& where)
@@ -39,7 +39,7 @@ class Product {
   driver::CublasMpProduct<double> product_;
 };
 
-// Heddle's bands, in the form in which cuBLASMp gathers B while it multiplies: C's blocks are as wide as B's bands.
+// Heddle's bands, in the layout for which cuBLASMp gathers B while it multiplies: C's blocks are as wide as B's bands.
 Placements bands(Index n) {
   const int ranks = world().size();
   return {Placement::row_bands(n, n, ranks), Placement::column_bands(n, n, ranks),
@@ -56,7 +56,7 @@ struct Cyclic {
   }
 };
 
-// The best of all grids and of several blocks, each run once to warm up and once for the time.
+// Returns the best of all grids and of several blocks, each run once to warm up and once for the time.
 Cyclic best_cyclic(const Library& library, Index n) {
   const int ranks = world().size();
   Cyclic best;
@@ -87,7 +87,7 @@ Cyclic best_cyclic(const Library& library, Index n) {
   return best;
 }
 
-// `same`: cuBLASMp takes Heddle's placements. Otherwise it takes its own best block-cyclic ones.
+// `same`: cuBLASMp uses Heddle's placements. Otherwise it uses its own best block-cyclic ones.
 void beside_cublasmp(benchmark::State& state, bool same) {
   const Index n = extent(state.range(0));
   if (const std::string trouble = CublasMp::trouble_with(world()); !trouble.empty()) {

@@ -1,4 +1,4 @@
-// C = A B of matrices in pinned host memory, on all GPUs of a node: Heddle beside cublasXt.
+// Benchmarks of C = A B with matrices in pinned host memory, on all GPUs of a node, against cublasXt.
 #include "drivers/study/cublasxt.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -23,7 +23,7 @@ Matrices random_in_host_memory(const Placement& a, const Placement& b, const Pla
           DistributedMatrix<double>(world(), c.in(Residence::host))};
 }
 
-// The GPUs that the ranks use, each once.
+// Returns the GPUs of all ranks, each once.
 std::vector<int> devices_of_all() {
   const int mine = driver::CublasXt::current_device();
   std::vector<int> devices(static_cast<std::size_t>(world().size()));
@@ -31,7 +31,7 @@ std::vector<int> devices_of_all() {
   return driver::each_once(devices);
 }
 
-// Rank 0 drives every GPU while the other ranks sleep: cublasXt is one process's.
+// Rank 0 drives every GPU while the other ranks sleep: cublasXt runs in one process.
 class CublasXt {
  public:
   CublasXt() {
@@ -51,8 +51,8 @@ class CublasXt {
 
 constexpr std::array<int, 4> blocks = {2048, 4096, 8192, 16384};
 
-// cublasXt has its matrices whole in rank 0's memory. `whole`: Heddle takes those same matrices; `bands`: A and C in
-// row bands, B in column bands, each in the memory of its rank.
+// cublasXt has its matrices whole in rank 0's memory. `whole`: Heddle uses those same matrices; `bands`: A and C in row
+// bands, B in column bands, each in the memory of its rank.
 void beside_cublasxt(benchmark::State& state, bool bands) {
   const Index n = extent(state.range(0));
   const int ranks = world().size();

@@ -1,5 +1,5 @@
-// Batches of eigenproblems of 96 to 512 rows and of singular value decompositions beside LAPACK's routines in a loop of
-// threads, a matrix each, or beside cuSOLVER's batched ones. Rates are matrices a second.
+// Benchmarks of batches of eigenproblems of 96 to 512 rows and of singular value decompositions against LAPACK's
+// routines in a loop of threads, a matrix each, or against cuSOLVER's batched ones. Rates are matrices per second.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/eigen/batched.hpp>
@@ -24,7 +24,7 @@ void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, 
              const int*, double*, const int*, int*, int*, std::size_t);
 void dgesvj_(const char*, const char*, const char*, const int*, const int*, double*, const int*, double*, const int*,
              double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
-// Present where the BLAS is OpenBLAS, whose own threads are in the way of a loop that has its own.
+// Defined if the BLAS is OpenBLAS, whose own threads would compete with those of the loop.
 __attribute__((weak)) void openblas_set_num_threads(int);
 __attribute__((weak)) int openblas_get_num_threads();
 }
@@ -79,7 +79,7 @@ void check(cusolverStatus_t status) {
   require(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVER: status ", static_cast<int>(status));
 }
 
-// cuSOLVER's handles, and memory for what it works in.
+// cuSOLVER's handles and workspace.
 class Handles {
  public:
   Handles() {
@@ -197,7 +197,7 @@ constexpr Index elements_of_batch = Index{1} << 26;
 
 #else
 
-// What a thread's calls of LAPACK work in.
+// Workspace of a thread's LAPACK calls.
 struct Desk {
   std::vector<double> numbers;
   std::vector<Kokkos::complex<double>> complex_numbers;
@@ -206,7 +206,7 @@ struct Desk {
   std::vector<double> right;
 };
 
-// A loop of all threads, each with a matrix of its own, while the BLAS has one thread.
+// Loops over matrices with all threads, one matrix each, while the BLAS has one thread.
 template <class Body> void for_each_matrix(Index count, const Body& body) {
   const int before = openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1;
   if (openblas_set_num_threads != nullptr) {
@@ -293,7 +293,7 @@ constexpr Index elements_of_batch = Index{1} << 20;
 
 #endif
 
-// The largest difference of two sets of values over the largest of them.
+// Returns the largest difference of two sets of values over the largest of them.
 double difference(const BatchValues& left, const BatchValues& right) {
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), left);
   const auto y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), right);

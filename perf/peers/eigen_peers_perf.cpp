@@ -1,5 +1,5 @@
-// Eigensystems by eigen::jacobi beside LAPACK's dsyev, dsyevd and dgesvj, or beside cuSOLVER's, in turn. Rates are
-// matrices a second.
+// Benchmarks of eigen::jacobi against LAPACK's dsyev, dsyevd and dgesvj, or against cuSOLVER's, in turn. Rates are
+// matrices per second.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/eigen/batched.hpp>
@@ -22,7 +22,7 @@ void dsyevd_(const char*, const char*, const int*, double*, const int*, double*,
              int*, std::size_t, std::size_t);
 void dgesvj_(const char*, const char*, const char*, const int*, const int*, double*, const int*, double*, const int*,
              double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
-// Present where the BLAS is OpenBLAS, whose own threads are in the way of a loop that has its own.
+// Defined if the BLAS is OpenBLAS, whose own threads would compete with those of the loop.
 __attribute__((weak)) void openblas_set_num_threads(int);
 __attribute__((weak)) int openblas_get_num_threads();
 }
@@ -58,7 +58,7 @@ Matrix kohn_sham(Index n) {
       A, Kokkos::View<const double**, Kokkos::LayoutLeft, Kokkos::HostSpace>(H.data(), A.extent(0), A.extent(1)));
   return A;
 }
-// B = A + share |A|_F E / |E|_F, E random and symmetric.
+// Returns B = A + share |A|_F E / |E|_F, E random and symmetric.
 Matrix perturbed(const Matrix& A, double share) {
   const Matrix E = random_symmetric(static_cast<Index>(A.extent(0)), 77);
   const auto norm = [](const Matrix& M) {
@@ -234,7 +234,7 @@ class Peer {
     Kokkos::deep_copy(world().space(), A_, A);
     const int info = lapack(routine, static_cast<int>(A.extent(0)), A_.data(), w_.data(), V_.data(), work_, integers_);
     require(info == 0, "LAPACK: info = ", info);
-    // Singular values: those of a symmetric matrix but for their signs.
+    // Singular values are those of a symmetric matrix except for their signs.
     has_signs_ = routine != "dgesvj";
   }
   [[nodiscard]] const Values& values() const { return w_; }
@@ -249,7 +249,7 @@ class Peer {
   bool has_signs_ = true;
 };
 
-// A loop of all threads, each with a matrix of its own.
+// A loop of all threads, one matrix each.
 class BatchPeer {
  public:
   BatchPeer(Index n, Index count) : A_("heddle::perf::A", n, n, count), w_("heddle::perf::w", n, count) {}
@@ -289,7 +289,7 @@ const std::vector<Index> sizes = {256, 1024};
 
 #endif
 
-// The largest difference of two sets of eigenvalues over the largest of them.
+// Returns the largest difference of two sets of eigenvalues over the largest of them.
 template <class View> double difference(const View& left, const View& right, bool signs) {
   const auto a = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), left);
   const auto b = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), right);
@@ -330,7 +330,7 @@ void beside(benchmark::State& state, const std::string& method, const std::strin
     options.method = eigen::jacobi_method_from(method);
   }
   eigen::JacobiReport report;
-  // Both sides have solved a matrix of these extents before, and keep handles and memory of that.
+  // Both sides reuse handles and memory from an earlier matrix of these extents.
   eigen::JacobiPlan<double> plan(space, static_cast<Index>(A.extent(0)), options);
   Peer peer(n);
   compare(state, 1e9,

@@ -1,5 +1,5 @@
-// Many products of one plan on one rank, enqueued and waited for once, beside as many calls of the BLAS (cuBLAS with
-// CUDA) on the same instance: what a plan costs where products are small.
+// Benchmarks of many products of one plan on one rank, enqueued and waited for once, against as many calls of the BLAS
+// (cuBLAS with CUDA) on the same instance: the overhead of a plan for small products.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>
@@ -73,15 +73,15 @@ class Blas {
 };
 #endif
 
-// Products in a row: as many as take some ten milliseconds.
+// Returns the number of products that take some ten milliseconds.
 int products_of(Index n) {
   if (is_dry_run()) return 3;
   if (!on_cpus) return n <= 1024 ? 200 : 50;
   return n <= 256 ? 50 : (n <= 512 ? 10 : 2);
 }
 
-// range(0): n. On rank 0 alone. Ratio: how much longer the BLAS takes. Of each also the microseconds that the host
-// needs for a call, which on GPUs run ahead of the products.
+// range(0): n. On rank 0 alone. Ratio: time of the BLAS over ours. Counters also give the host's microseconds per call
+// of each; on GPUs the host runs ahead of the products.
 template <Scalar T> void enqueued(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const int products = products_of(n);
@@ -139,7 +139,7 @@ template <Scalar T> void enqueued(benchmark::State& state) {
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-// What `work` gives to an instance's stream, to be launched as one.
+// Work on an instance's stream, captured as a graph to be launched at once.
 class Graph {
  public:
   template <class Work> Graph(const ExecutionSpace& space, const Work& work) : space_(space) {
@@ -166,7 +166,7 @@ class Graph {
   cudaGraphExec_t ready_ = nullptr;
 };
 
-// The same products, captured as a graph, beside cuBLAS's in another.
+// The same products, captured as a graph, against cuBLAS's in another.
 template <Scalar T> void in_graphs(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const int products = products_of(n);
@@ -181,7 +181,7 @@ template <Scalar T> void in_graphs(benchmark::State& state) {
   fill(B, RandomElements<T>{2});
   GemmPlan<T> plan(alone, Operation::none, whole, Operation::none, whole, whole);
   const Blas blas(space);
-  // What is made when it is first needed is made before.
+  // Creates whatever is made on first use, before the capture.
   plan.enqueue(T(1), A, B, T(0), C);
   plan.wait();
   blas.multiply<T>(A.local(), B.local(), result);

@@ -1,5 +1,5 @@
-// exact::sum and dot beside ReproBLAS (reproducible, not correctly rounded) and xsum (correctly rounded, one thread),
-// in turn. Run it on one thread: theirs have no more.
+// Benchmarks of exact::sum and dot against ReproBLAS (reproducible, not correctly rounded) and xsum (correctly
+// rounded), in turn. Run it on one thread: the peers use no more.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/exact/reduce.hpp>
@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-// Both are C and do not say so.
+// Both headers are C without extern "C".
 #ifdef HEDDLE_REPROBLAS
 extern "C" {
 #include <reproBLAS.h>

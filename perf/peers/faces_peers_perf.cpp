@@ -1,4 +1,5 @@
-// External faces of 24.6 million tetrahedra by vtkGeometryFilter and vtkDataSetSurfaceFilter, in turn with ours.
+// Benchmarks of external faces of 24.6 million tetrahedra against vtkGeometryFilter and vtkDataSetSurfaceFilter, in
+// turn.
 #include "support/measure.hpp"
 #include <heddle/search/faces.hpp>
 #include <heddle/search/grid.hpp>
@@ -17,7 +18,7 @@
 namespace heddle::perf {
 namespace {
 
-// The same tetrahedra as VTK keeps them, with coordinates, which its filters pass on.
+// Converts the tetrahedra to VTK's form, with coordinates, which its filters pass on.
 void as_vtk(const StructuredGrid& grid, const search::TetrahedraOptions& options, const Mesh<std::int32_t>& mesh,
             vtkUnstructuredGrid* made) {
   const auto points = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mesh.points);

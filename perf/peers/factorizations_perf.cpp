@@ -1,6 +1,6 @@
-// heddle::lu, heddle::cholesky and heddle::qr, natively and by integers, beside LAPACK's or cuSOLVER's getrf, potrf and
-// geqrf on one rank, and, but for QR, beside ScaLAPACK's or cuSOLVERMp's over all: the same matrices, in turn, in one
-// run.
+// Benchmarks of heddle::lu, heddle::cholesky and heddle::qr, natively and by integers, against LAPACK's or cuSOLVER's
+// getrf, potrf and geqrf on one rank, and, except for QR, against ScaLAPACK's or cuSOLVERMp's over all: the same
+// matrices, in turn, in one run.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/solve/cholesky.hpp>
@@ -64,7 +64,7 @@ template <Scalar T> class Peer {
 void check(cusolverStatus_t status) {
   require(status == CUSOLVER_STATUS_SUCCESS, "cuSOLVER: status ", static_cast<int>(status));
 }
-// On every rank the same, by itself.
+// The same factorization on every rank, independently.
 template <Scalar T> class OneRank final : public Peer<T> {
  public:
   OneRank(Kind kind, Index n)
@@ -281,7 +281,8 @@ template <Scalar T> double flops(Kind kind, Index n) {
   return flops_per_multiply_add<T> * share * order * order * order;
 }
 
-// Random; for Cholesky with a diagonal that makes the lower triangle that of a positive definite matrix.
+// Returns a random matrix; for Cholesky with a diagonal that makes the lower triangle that of a positive definite
+// matrix.
 template <Scalar T> DistributedMatrix<T> factorable(Kind kind, const Placement& placement) {
   const auto A = random_distributed<T>(placement, 1);
   if (kind != Kind::cholesky) return A;
@@ -290,14 +291,14 @@ template <Scalar T> DistributedMatrix<T> factorable(Kind kind, const Placement& 
   if (placement.columns() == n) {
     add_identity(size, A);
   } else {
-    // A matrix for each rank.
+    // Each rank has its own matrix.
     const Communicator alone(MPI_COMM_SELF, world().space());
     add_identity(size, DistributedMatrix<T>(alone, Placement::on_rank(n, n, 0), A.local()));
   }
   return A;
 }
 
-// Zeros above the diagonal, where LAPACK leaves what was there.
+// Clears the elements above the diagonal, which LAPACK leaves unchanged.
 template <Scalar T> void clear_above(const DistributedMatrix<T>& A) {
   const CyclicAxis rows = A.placement().row_axis();
   const CyclicAxis columns = A.placement().column_axis();
@@ -320,7 +321,7 @@ double seconds_of_copy_and(const DistributedMatrix<T>& from, const DistributedMa
   return seconds_of(work);
 }
 
-// Ours over all ranks beside `peer`; where that is of each rank by itself, as many of its products count as ranks.
+// Compares ours over all ranks with `peer`, whose work counts `times`: once per rank if each rank runs it by itself.
 template <Scalar T>
 void beside(benchmark::State& state, Kind kind, Index n, Arithmetic arithmetic, Peer<T>& peer, const char* name,
             const Placement& theirs, double times) {
@@ -347,7 +348,7 @@ void beside(benchmark::State& state, Kind kind, Index n, Arithmetic arithmetic, 
   const double work = flops<T>(kind, n);
   compare(state, work, {"heddle", [&] { return seconds_of_copy_and(A, ours, factor); }},
           {name, [&] { return seconds_of_copy_and(B, other, [&] { peer.factor(other); }); }, times * work});
-  // The same pivots, or signs of R's diagonal, give the same factors, but for roundings.
+  // The same pivots, or signs of R's diagonal, give the same factors except for roundings.
   if (times != 1.0) return;
   if (kind == Kind::cholesky) clear_above(other);
   const DistributedMatrix<T> again(world(), placement);
@@ -364,7 +365,7 @@ template <Scalar T> void beside_one_rank(benchmark::State& state, Kind kind, Ari
     beside<T>(state, kind, n, arithmetic, peer, OneRank<T>::name, Placement::on_rank(n, n, 0), 1.0);
     return;
   }
-  // Each rank has a matrix of its own in the columns of one that is as many times as wide.
+  // Each rank has its own matrix in the columns of one that is wider by the number of ranks.
   const int ranks = world().size();
   class Each final : public Peer<T> {
    public:

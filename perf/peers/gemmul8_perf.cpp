@@ -1,5 +1,6 @@
-// C = A B by cuBLAS, by GEMMul8 (https://github.com/RIKEN-RCCS/GEMMul8) and by EmulatedGemm, in turn, with the errors
-// of each. GEMMul8 multiplies by 8-bit integers and, which is another backend of it, by 8-bit floating-point numbers.
+// Benchmarks of C = A B by cuBLAS, by GEMMul8 (https://github.com/RIKEN-RCCS/GEMMul8) and by EmulatedGemm, in turn,
+// with the errors of each. GEMMul8 multiplies by 8-bit integers and, in another backend, by 8-bit floating-point
+// numbers.
 #include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/normal.hpp"
@@ -15,7 +16,7 @@
 namespace heddle::perf {
 namespace {
 
-// GEMMul8 with as many moduli as range(1) says.
+// GEMMul8 with range(1) moduli.
 template <Scalar T> void contest(benchmark::State& state) {
   using Element = std::conditional_t<is_complex<T>, cuDoubleComplex, double>;
   const Index n = extent(state.range(0));
@@ -32,7 +33,7 @@ template <Scalar T> void contest(benchmark::State& state) {
   cublasHandle_t handle = nullptr;
   check(cublasCreate(&handle));
   check(cublasSetStream(handle, space.cuda_stream()));
-  // As its documentation advises.
+  // As GEMMul8's documentation advises.
   constexpr std::size_t cublas_bytes = 32 << 20;
   const Kokkos::View<char*, MemorySpace> cublas_workspace("heddle::perf::workspace", cublas_bytes);
   check(cublasSetWorkspace(handle, cublas_workspace.data(), cublas_bytes));
@@ -48,7 +49,7 @@ template <Scalar T> void contest(benchmark::State& state) {
                              of(B.data()), size, of(&zero), reinterpret_cast<Element*>(C.data()), size, moduli, fast,
                              workspace.data());
   };
-  // Its backend by floating-point numbers has a workspace of its own, and cuBLASLt's handle.
+  // GEMMul8's floating-point backend needs its own workspace and cuBLASLt's handle.
   constexpr auto fp8 = ::gemmul8::Backend::FP8;
   const Kokkos::View<char*, MemorySpace> fp8_workspace(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::perf::workspace"),

@@ -1,5 +1,5 @@
-// The library's own vector kernels and small products beside Kokkos Kernels', in turn: docs/architecture.md has the
-// table.
+// Benchmarks of the library's own vector kernels and small products against Kokkos Kernels', in turn:
+// docs/architecture.md has the table.
 #include "expm/action/blocks.hpp"
 #include "expm/batched/batched_matrices.hpp"
 #include "support/measure.hpp"
@@ -33,7 +33,7 @@ Block filled(Index rows, Index columns) {
   return X;
 }
 
-// Both in turn, as many times in each turn as take a millisecond. The counter `ratio` is Kokkos Kernels' speed over
+// Times both in turn, with enough calls a turn to take a millisecond. The counter `ratio` is Kokkos Kernels' speed over
 // ours.
 template <class Ours, class Theirs>
 void beside(benchmark::State& state, double flops, const Ours& ours, const Theirs& theirs) {
@@ -81,7 +81,7 @@ void nrm2(benchmark::State& state, Index n) {
       [&] { benchmark::DoNotOptimize(KokkosBlas::nrm2(world().space(), Kokkos::subview(X, Kokkos::ALL, 0))); });
 }
 
-// y = V f + y, as a step of Arnoldi's process has it.
+// y = V f + y, as in a step of the Arnoldi process.
 void gemv(benchmark::State& state, Index n) {
   constexpr Index count = 24;
   const Block V = filled(n, count);
@@ -111,7 +111,7 @@ void gemm(benchmark::State& state, Index n) {
       [&] { KokkosBlas::gemm(world().space(), "N", "N", 1.0, A, B, 0.0, C); });
 }
 
-// 256 products of small matrices, each by a team.
+// 256 products of small matrices, a team each.
 void gemm_batched(benchmark::State& state, int n) {
   constexpr int count = 256;
   const impl::SmallMatrices<double> small(n);

@@ -1,4 +1,5 @@
-// exact::lu beside cuSOLVER's getrf, and beside the same algorithm in plain double, column by column, in turn.
+// Benchmarks of exact::lu against cuSOLVER's getrf and against the same algorithm in plain double, column by column, in
+// turn.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/exact/lu.hpp>
@@ -40,7 +41,7 @@ class Cusolver {
   cusolverDnHandle_t handle_ = nullptr;
 };
 
-// Right-looking, one column after the other, in plain double.
+// Right-looking factorization in plain double, column by column.
 void plain_lu(const ExecutionSpace& space, const Matrix& A) {
   using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
   using Largest = Kokkos::MaxFirstLoc<double, Index, MemorySpace>;
@@ -97,7 +98,7 @@ void beside(benchmark::State& state, bool is_plain) {
              Kokkos::deep_copy(theirs, A);
              return seconds_of([&] { is_plain ? plain_lu(world().space(), theirs) : cusolver.factor(); });
            }});
-  // The same pivots give the same factors, but for roundings.
+  // The same pivots give the same factors except for roundings.
   double most = 0;
   Kokkos::parallel_reduce(
       "heddle::perf::difference", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, n * n),

@@ -1,5 +1,5 @@
-// exact::keyed_sum beside CUB's sums of runs of equal keys, which round every addition, in turn. Where keys are in no
-// order, CUB sorts pairs of them and of numbers first.
+// Benchmarks of exact::keyed_sum against CUB's sums of runs of equal keys, which round every addition, in turn. CUB
+// sorts pairs of keys and numbers first if keys are unordered.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/exact/segmented.hpp>
@@ -21,7 +21,7 @@ struct Sum {
   template <class T> KOKKOS_FUNCTION T operator()(const T& x, const T& y) const { return x + y; }
 };
 
-// What CUB takes and gives: `keys` and `values` sorted, a sum for each key that is there, and memory of its own.
+// Operands of CUB: sorted keys and values, a sum for each key present, and workspace.
 template <class T> class Runs {
  public:
   Runs(const List<std::int32_t>& keys, const List<T>& x, Index count, bool sorted)
@@ -90,7 +90,7 @@ template <class T> List<T> numbers(Index n) {
       KOKKOS_LAMBDA(Index i) { x(i) = static_cast<T>(random(i, 0)); });
   return x;
 }
-// Random ones, or as many of each, in order.
+// Returns random keys, or the same number of each, in order.
 List<std::int32_t> keys_of(Index n, Index count, bool ascending) {
   const List<std::int32_t> keys("heddle::perf::keys", static_cast<std::size_t>(n));
   const RandomEntries random{2};
@@ -104,7 +104,7 @@ List<std::int32_t> keys_of(Index n, Index count, bool ascending) {
   return keys;
 }
 
-// The largest difference of the two, for keys that CUB found.
+// Returns the largest difference of the two, for keys that CUB found.
 template <class T> double difference(const List<T>& exact, const Runs<T>& runs) {
   const List<T> sums = runs.sums();
   const List<std::int32_t> unique = runs.unique();
@@ -127,11 +127,11 @@ template <class T> void keyed(benchmark::State& state) {
   const List<std::int32_t> keys = keys_of(n, count, ascending);
   const List<T> sums("heddle::perf::sums", static_cast<std::size_t>(count));
   Runs<T> runs(keys, x, count, ascending);
-  exact::KeyedSumPlan plan(world().space());  // Both sides have their memory.
+  exact::KeyedSumPlan plan(world().space());  // Both sides reuse their memory.
   compare(state, static_cast<double>(sizeof(T) + sizeof(std::int32_t)) * static_cast<double>(n),
           {"exact", [&] { return seconds_of([&] { plan.execute(x, keys, sums); }); }},
           {"cub", [&] { return seconds_of([&] { runs(); }); }}, "gbytes");
-  // A sum of n / count numbers below 1, and as many roundings.
+  // A sum of n / count numbers below 1, with as many roundings.
   const double terms = static_cast<double>(n) / static_cast<double>(count) + 100;
   if (!(difference<T>(sums, runs) <= 4 * terms * terms * static_cast<double>(std::numeric_limits<T>::epsilon()))) {
     fail(state, "the two results differ");

@@ -1,4 +1,4 @@
-// C = A B beside ScaLAPACK's pdgemm and pzgemm: the same matrices, in turn, in one run.
+// Benchmarks of C = A B against ScaLAPACK's pdgemm and pzgemm: the same matrices, in turn, in one run.
 #include "drivers/study/scalapack.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -34,10 +34,10 @@ constexpr auto product_of(Complex /*type*/) {
   return &pzgemm_;
 }
 
-// The matrices of Heddle's product: ScaLAPACK's own, bands of the ranks, or one block of each for each rank.
+// Matrices of Heddle's product: ScaLAPACK's own, bands of the ranks, or one block of each for each rank.
 enum Matrices : int { same_cyclic, bands, blocks };
 
-// Of A, B and C.
+// Placements of A, B and C.
 struct Placements {
   Placement a;
   Placement b;
@@ -60,14 +60,14 @@ Placements placements_of(Matrices matrices, const Placement& cyclic, int height)
   return {whole, whole, whole};
 }
 
-// Measured once, on the links as they are now.
+// Measured once, on the current links.
 template <Scalar T> const MachineRates& rates() {
   static const MachineRates measured = measure_rates<T>(world());
   return measured;
 }
 
-// range(0): n, range(1): ScaLAPACK's block, range(2): the matrices of Heddle's product. Ratio: how much longer the
-// peer takes.
+// range(0): n, range(1): ScaLAPACK's block, range(2): the matrices of Heddle's product. Ratio: time of the peer over
+// ours.
 template <Scalar T> void beside(benchmark::State& state) {
   const Index n = extent(state.range(0));
   const Index block = state.range(1);

@@ -1,4 +1,4 @@
-// The transpose beside OpenBLAS's and Eigen's on CPUs and cuBLAS's on GPUs, in turn.
+// Benchmarks of the transpose against OpenBLAS's and Eigen's on CPUs and cuBLAS's on GPUs, in turn.
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include "support/transposes.hpp"
@@ -14,7 +14,7 @@
 #include <array>
 
 #ifndef KOKKOS_ENABLE_CUDA
-// OpenBLAS's out-of-place copy, where the host BLAS is OpenBLAS: CblasColMajor is 102, CblasTrans 112.
+// OpenBLAS's out-of-place copy, defined if the host BLAS is OpenBLAS: CblasColMajor is 102, CblasTrans 112.
 extern "C" __attribute__((weak)) void cblas_domatcopy(int order, int trans, int rows, int columns, double alpha,
                                                       const double* A, int lda, double* B, int ldb);
 #endif

@@ -55,7 +55,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The state, and the shortest time of some runs.
+// Returns the final state and the shortest time of some runs.
 std::pair<State, double> propagated(const Communicator& comm, const Hamiltonian& hamiltonian,
                                     const SimulationOptions& options, const State& initial, Index steps) {
   std::pair<State, double> result(initial, 1e9);
@@ -110,7 +110,7 @@ void print_accuracy(const Communicator& comm) {
   }
 }
 
-// The shortest of several, for moving and for fixed nuclei; dense exponentials on the coarser grids alone.
+// Prints the shortest times of several, for moving and fixed nuclei; dense exponentials only on the coarser grids.
 void print_steps(const Communicator& comm) {
   std::printf("points,motion,method,order,seconds\n");
   for (const Index points : {201, 1001, 4001}) {

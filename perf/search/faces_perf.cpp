@@ -1,5 +1,5 @@
-// External faces of tetrahedralised grids, beside Hash-Fight with FNV-1a in turn, by a plan beside the one call that
-// allocates, and beside what memory allows.
+// Benchmarks of external faces of tetrahedralised grids against Hash-Fight with FNV-1a in turn, of a plan against the
+// one call that allocates, and against the memory bandwidth.
 #include "support/copy.hpp"
 #include "support/measure.hpp"
 #include <heddle/search/faces.hpp>
@@ -35,7 +35,7 @@ void search_faces(benchmark::State& state, const Case& what) {
   const auto mesh =
       search::tetrahedra_of<std::int32_t>(space, {n, n, n}, {.per_cube = what.per_cube, .randomised = what.randomised});
   const double cells = static_cast<double>(mesh.cells());
-  // What the partition moves: the cells' points in twice, and a record a side out and in again.
+  // Traffic of the partition: the cells' points read twice, and one record per side written and read once.
   const double bytes = cells * (2 * 16 + 4 * (2 * 16));
   Index found = 0;
   const auto ours = [&] {

@@ -1,4 +1,4 @@
-// The fastest copy that this machine does: the ceiling of what moves memory.
+// The fastest copy of this machine: the ceiling of memory-bound work.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-// With CUDA or HIP, kernels are no place for the CPU's vectors.
+// GPU compilers do not compile the CPU's vector intrinsics in kernels.
 #if defined(__x86_64__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #define HEDDLE_STREAMS
 #include <immintrin.h>
@@ -14,7 +14,7 @@
 
 namespace heddle::perf {
 
-/// to = from. On CPUs with every thread, and stores past the caches, which spare reading what is overwritten.
+/// to = from. On CPUs with every thread, and with non-temporal stores, which avoid reading the overwritten lines.
 template <Scalar T>
 void streaming_copy(const ExecutionSpace& space, const LocalMatrix<T>& from, const LocalMatrix<T>& to) {
 #ifdef HEDDLE_STREAMS
@@ -42,7 +42,7 @@ void streaming_copy(const ExecutionSpace& space, const LocalMatrix<T>& from, con
             }
 #endif
             std::memcpy(target + byte, source + byte, static_cast<std::size_t>(end - byte));
-            // Of the thread that wrote past the caches.
+            // The thread that issued the non-temporal stores orders them.
             _mm_sfence();
           });
       return;

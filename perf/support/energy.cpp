@@ -1,3 +1,4 @@
+// Energy counters of NVIDIA GPUs by NVML and of CPUs by Linux's powercap interface.
 #include "support/energy.hpp"
 
 #include <dlfcn.h>
@@ -9,10 +10,10 @@
 namespace heddle::perf {
 namespace {
 
-// NVML, as its reference manual has it; there is no header of it here.
+// NVML by its reference manual; its header is not available here.
 class Nvml final : public EnergyCounter {
  public:
-  // Null where anything of it is missing.
+  // Returns null if the library or any function is missing.
   static std::unique_ptr<EnergyCounter> open(const std::string& pci_bus_id, const std::string& library) {
     std::unique_ptr<Nvml> nvml(new Nvml);
     nvml->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -67,7 +68,7 @@ class Rapl final : public EnergyCounter {
     std::unique_ptr<Rapl> rapl(new Rapl);
     std::error_code none;
     for (const auto& zone : std::filesystem::directory_iterator(folder, none)) {
-      // Zones within a package, and what stands for the whole board, would be counted twice.
+      // Zones within a package, and those of the whole board, would be counted twice.
       const auto name = first_word_of<std::string>(zone.path() / "name");
       if (!name || !name->starts_with("package")) continue;
       const auto now = first_word_of<double>(zone.path() / "energy_uj");
@@ -83,7 +84,7 @@ class Rapl final : public EnergyCounter {
     for (Package& package : packages_) {
       const auto now = first_word_of<double>(package.file);
       if (!now) return {};
-      // A counter that has come to its end goes on from 0.
+      // A counter at its end continues from 0.
       const double more = *now - package.last;
       microjoules_ += more >= 0.0 ? more : more + package.range;
       package.last = *now;

@@ -1,4 +1,4 @@
-// What processors say of the energy that they have taken.
+// Energy counters of processors.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace heddle::perf {
 
-/// A counter of energy, which begins anywhere: only differences say something.
+/// A counter of energy with an arbitrary start: only differences are meaningful.
 class EnergyCounter {
  public:
   EnergyCounter() = default;
@@ -15,18 +15,18 @@ class EnergyCounter {
   EnergyCounter(const EnergyCounter&) = delete;
   EnergyCounter& operator=(const EnergyCounter&) = delete;
 
-  /// Joules so far; empty where the counter can't be read any more.
+  /// Returns the joules so far; empty if the counter can't be read.
   [[nodiscard]] virtual std::optional<double> joules() = 0;
 };
 
-/// That of an NVIDIA GPU, memory and board included, which is named by its place on the PCI bus: "00000000:1b:00.0". It
-/// comes from NVML, which the driver brings and this opens by the name of its file. Null where there is no such
-/// library, no such GPU, or one without a counter (it came with the Volta generation).
+/// Returns the counter of an NVIDIA GPU, memory and board included, named by its PCI bus address: "00000000:1b:00.0".
+/// It comes from NVML, a library of the driver that is opened by its file name. Null if there is no such library, no
+/// such GPU, or no counter (they came with the Volta generation).
 [[nodiscard]] std::unique_ptr<EnergyCounter> nvml_counter(const std::string& pci_bus_id,
                                                           const std::string& library = "libnvidia-ml.so.1");
 
-/// That of all processors of this machine, without their memory, by Linux's powercap interface (RAPL). Null where there
-/// is none or it is not ours to read, as root's alone on most systems.
+/// Returns the counter of all processors of this machine, without their memory, by Linux's powercap interface (RAPL).
+/// Null if there is none or it is not readable; on most systems only root can read it.
 [[nodiscard]] std::unique_ptr<EnergyCounter> rapl_counter(const std::string& folder = "/sys/class/powercap");
 
 }  // namespace heddle::perf

@@ -1,4 +1,4 @@
-// Counters of energy beside a library and a folder that are made up.
+// Tests of energy counters with a fake library and a fake folder.
 #include "support/energy.hpp"
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own, gone with the test.
+// A temporary folder, removed with the test.
 class Folder {
  public:
   Folder() : path_(fs::temp_directory_path() / ("heddle-energy-" + std::to_string(::getpid()))) {

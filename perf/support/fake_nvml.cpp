@@ -1,4 +1,4 @@
-// A library with the few functions of NVML that energy.cpp calls: one GPU, which takes 2.5 J between two readings.
+// A library with the NVML functions that energy.cpp calls: one GPU, which consumes 2.5 J between two readings.
 #include <cstring>
 
 namespace {

@@ -1,5 +1,5 @@
-// main() of every benchmark: MPI and Kokkos around Google Benchmark, reports of rank 0 with the build's and machine's
-// facts.
+// main() of every benchmark: MPI and Kokkos around Google Benchmark; rank 0 reports, with facts of the build and the
+// machine.
 #include "support/measure.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/communicator.hpp>
@@ -30,8 +30,8 @@ class Silent : public benchmark::BenchmarkReporter {
 };
 
 BENCHMARK_DISABLE_DEPRECATED_WARNING
-/// Google Benchmark's table of commas ends the program at a counter that its first benchmark had not. All runs are
-/// shown at the end, so that there is a column for every counter, empty where a benchmark has none of that name.
+/// Google Benchmark's CSV reporter aborts at a counter that its first benchmark did not have. All runs are written at
+/// the end, with a column for every counter, empty if a benchmark has none of that name.
 class WholeTable : public benchmark::CSVReporter {
  public:
   void ReportRuns(const std::vector<Run>& runs) override { runs_.insert(runs_.end(), runs.begin(), runs.end()); }
@@ -77,7 +77,7 @@ void fail(benchmark::State& state, const char* why) {
 
 namespace {
 
-// `table_in_file`: the file that --benchmark_out names is to be one.
+// `table_in_file`: the file named by --benchmark_out is to be CSV.
 int run(int argc, char** argv, bool table_in_file) {
   const Kokkos::ScopeGuard kokkos(bind_device(MPI_COMM_WORLD).settings());
   everyone.emplace(MPI_COMM_WORLD);
@@ -105,7 +105,7 @@ int run(int argc, char** argv, bool table_in_file) {
 int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  // --dry-run is ours: Google Benchmark sees one quick repetition instead.
+  // --dry-run is our option: Google Benchmark gets one quick repetition instead.
   std::vector<char*> arguments(argv, argv + argc);
   std::string quick = "--benchmark_min_time=0.000001";
   for (char*& argument : arguments) {
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) {
-    // One file of results, not one a rank.
+    // One file of results, not one per rank.
     std::erase_if(arguments, [](const char* a) { return std::string_view(a).starts_with("--benchmark_out"); });
     count = static_cast<int>(arguments.size());
   }

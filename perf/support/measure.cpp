@@ -1,3 +1,4 @@
+// Timing and energy of work that all ranks do together.
 #include "support/measure.hpp"
 
 #include "support/energy.hpp"
@@ -11,7 +12,7 @@
 namespace heddle::perf {
 namespace {
 
-// Of what this rank computes on. On CPUs the ranks of a node share one counter, which its first rank reads.
+// Counter of this rank's device. On CPUs the ranks of a node share one counter, which its first rank reads.
 std::unique_ptr<EnergyCounter> own_counter() {
 #if defined(KOKKOS_ENABLE_CUDA)
   const auto& device = world().space().cuda_device_prop();

@@ -15,24 +15,24 @@ namespace heddle::perf {
 /// The communicator of the whole job.
 [[nodiscard]] const Communicator& world();
 
-/// Extent to run with: `wanted`, or a small one where the program only tries itself out (--dry-run).
+/// Returns the extent to run with: `wanted`, or a small one in a dry run (--dry-run).
 [[nodiscard]] Index extent(Index wanted);
-/// Whether the program only tries itself out.
+/// Returns true in a dry run.
 [[nodiscard]] bool is_dry_run();
 
-/// Seconds of the slowest rank, from a fence and a barrier to a fence.
+/// Returns the seconds of the slowest rank, from a fence and a barrier to a fence.
 [[nodiscard]] double seconds_of(const std::function<void()>& work);
 
-/// Lets ranks other than 0 sleep (not spin) until rank 0 is through with `work`, which so has every core to itself;
-/// seconds of `work`.
+/// Lets ranks other than 0 sleep (not spin) until rank 0 has finished `work`, which thus has every core to itself;
+/// returns the seconds of `work`.
 [[nodiscard]] double seconds_of_rank_0(const std::function<void()>& work);
 
-/// Joules that `work`, run once by all ranks, takes of all GPUs, or of the processors of all nodes: of as many runs,
-/// one after the other, as two seconds have, since counters tell new numbers a few times a second. Empty where a
-/// counter is missing on any rank or node. Collective. A rank's GPU is taken to be its own, and idle ones count.
+/// Returns the joules that `work`, run once by all ranks, takes on all GPUs, or on the processors of all nodes:
+/// averaged over runs of two seconds in all, since counters are updated a few times a second. Empty if a
+/// counter is missing on any rank or node. Collective. Each rank's GPU is assumed to be its own, and idle ones count.
 [[nodiscard]] std::optional<double> joules_of(const std::function<void()>& work);
-/// Sets the counter "joules", or with a name "joules_<name>", to joules_of() over `runs`, the iterations that `work` is
-/// worth; no counter where there is no energy to be read.
+/// Sets the counter "joules", or with a name "joules_<name>", to joules_of() over `runs`, the number of iterations in
+/// `work`; sets none if no energy can be read.
 void count_joules(benchmark::State& state, const std::string& name, const std::function<void()>& work, int runs = 1);
 
 [[nodiscard]] double median(std::vector<double> values);
@@ -40,14 +40,14 @@ void count_joules(benchmark::State& state, const std::string& name, const std::f
 /// Marks a wrong result: the benchmark is shown as failed, and the program ends with exit code 1.
 void fail(benchmark::State& state, const char* why);
 
-/// One of two ways to the same end.
+/// One of two implementations to compare.
 struct Contender {
   const char* name;
   std::function<double()> seconds;  ///< Runs it once.
-  double flops = 0.0;               ///< Of one run; 0: as many as compare() is told.
+  double flops = 0.0;               ///< Operations of one run; 0: the value passed to compare().
 };
-/// Both timed in turn, `first second first second ...`, after one run of each to warm up. Counters: <unit>_<name> and
-/// <unit>_best_<name> of each, 10^9 operations a second (or bytes, if that is what `flops` counts), of the median and
+/// Times both in turn, `first second first second ...`, after one run of each to warm up. Counters: <unit>_<name> and
+/// <unit>_best_<name> of each, 10^9 operations a second (or bytes, if `flops` counts these), of the median and
 /// of the shortest time; ratio, the median over the pairs of first's rate over second's, with its extremes, and
 /// ratio_best, that of the two best rates.
 void compare(benchmark::State& state, double flops, const Contender& first, const Contender& second,

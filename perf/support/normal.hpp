@@ -1,4 +1,4 @@
-// Products whose errors count: normal entries, and the exact product of the first few rows.
+// Operands for measuring errors: normal entries, and the exact product of the first few rows.
 #pragma once
 
 #include "support/operands.hpp"
@@ -40,14 +40,14 @@ template <Scalar T> class FewRows {
                 MatrixView<T>(exact_));
   }
 
-  /// The error of what product() leaves in C, which is NaN before.
+  /// Returns the error of C after product(); C is set to NaN before.
   template <class Product>
   [[nodiscard]] double error_after(const ExecutionSpace& space, const LocalMatrix<T>& C, const Product& product) const {
     Kokkos::deep_copy(C, T(std::numeric_limits<Real<T>>::quiet_NaN()));
     product();
     return error_of(space, C);
   }
-  /// Largest |C - A B| over the largest |A B|, in these rows; infinite where C is not finite.
+  /// Returns the largest |C - A B| over the largest |A B|, in these rows; infinite if C is not finite.
   [[nodiscard]] double error_of(const ExecutionSpace& space, const LocalMatrix<T>& C) const {
     double error = 0.0;
     double size = 0.0;
@@ -59,7 +59,7 @@ template <Scalar T> class FewRows {
         KOKKOS_LAMBDA(Index k, double& worst, double& largest) {
           const T expected = exact(k % rows, k / rows);
           const auto here = static_cast<double>(Kokkos::abs(C(k % rows, k / rows) - expected));
-          // Also of what is NaN.
+          // This also catches NaNs.
           worst = here < Kokkos::Experimental::infinity_v<double> ? Kokkos::max(worst, here)
                                                                   : Kokkos::Experimental::infinity_v<double>;
           largest = Kokkos::max(largest, static_cast<double>(Kokkos::abs(expected)));

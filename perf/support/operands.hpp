@@ -1,4 +1,4 @@
-// Operands with all their digits in use, and what their product is.
+// Operands with full precision, and a check of their product.
 #pragma once
 
 #include "support/measure.hpp"
@@ -9,7 +9,7 @@
 
 namespace heddle::perf {
 
-/// A number in (-1, 1) from two indices and a seed.
+/// Returns a number in (-1, 1) from two indices and a seed.
 struct RandomEntries {
   int seed;
   KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {
@@ -22,7 +22,7 @@ struct RandomEntries {
   }
 };
 
-/// The same as any scalar: rounded to float, or a complex number of two of them.
+/// The same for any scalar: rounded to float, or a complex number of two of them.
 template <Scalar T> struct RandomElements {
   int seed;
   KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const {
@@ -55,8 +55,9 @@ template <Scalar T> double operations(Index n) {
   return flops_per_multiply_add<T> * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
 }
 
-/// Whether C is the product of the random n x n matrices of seeds 1 and 2, by some of its elements, each summed again
-/// in double precision. Collective. Rounding stays far below the bound, 8 n u; a wrong band, tile or summand does not.
+/// Returns true if C is the product of the random n x n matrices of seeds 1 and 2, by some of its elements, each summed
+/// again in double precision. Collective. Rounding errors are far below the bound, 8 n u; a wrong band, tile or summand
+/// exceeds it.
 template <Scalar T> bool is_product(const DistributedMatrix<T>& C) {
   using Sum = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
   constexpr Index probes = 64;

@@ -1,4 +1,4 @@
-// What the benchmarks of the transpose share.
+// Helpers of the transpose benchmarks.
 #pragma once
 
 #include "support/measure.hpp"
@@ -19,12 +19,12 @@ inline std::string benchmark_name(std::string_view way, const Shape& shape) {
          std::to_string(shape.columns);
 }
 
-/// Each element read once and written once.
+/// Returns the bytes of reading and writing each element once.
 template <Scalar T> double bytes_moved(const LocalMatrix<T>& A) {
   return 2.0 * static_cast<double>(A.size()) * sizeof(T);
 }
 
-/// Seconds of one `work` of several in a row: on GPUs one alone is as short as the way to the GPU and back.
+/// Returns the seconds of one `work` of several in a row: on GPUs one alone is as short as the launch latency.
 template <class Work> double seconds_of_one(const Work& work) {
   constexpr int times = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible ? 1 : 10;
   return seconds_of([&] {

@@ -1,4 +1,4 @@
-// The transpose over ranks beside the bare exchange of as many bytes between the same ranks, in turn.
+// Benchmarks of the transpose over ranks against the bare exchange of as many bytes between the same ranks, in turn.
 #include "support/copy.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
 
-// What bands of equal height owe each other, as one message for each pair, packed already.
+// The messages between bands of equal height, one per pair, already packed.
 class BareExchange {
  public:
   explicit BareExchange(Index n) {
@@ -41,7 +41,7 @@ class BareExchange {
   }
 
  private:
-  static constexpr int tag = 77;  // No other message is under way here.
+  static constexpr int tag = 77;  // No other message is in flight here.
   std::vector<Buffer> out_;
   std::vector<Buffer> in_;
 };
@@ -52,8 +52,8 @@ struct Layout {
 };
 constexpr std::array<Layout, 2> layouts = {{{"rows", Placement::row_bands}, {"columns", Placement::column_bands}}};
 
-// Counters: the bytes that all ranks receive, over the seconds of the slowest; on one rank, the bytes that it reads and
-// writes, beside a copy.
+// Counters: bytes received by all ranks over the seconds of the slowest; on one rank, bytes read and written, against a
+// copy.
 void beside_exchange(benchmark::State& state, const Layout& layout) {
   const int ranks = world().size();
   const Index n = extent(state.range(0)) / ranks * ranks;

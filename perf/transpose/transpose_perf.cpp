@@ -1,4 +1,4 @@
-// The transpose's variants beside a streaming copy of the same bytes, in turn.
+// Benchmarks of the transpose's variants against a streaming copy of the same bytes, in turn.
 #include "support/copy.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
@@ -29,7 +29,7 @@ template <Scalar T> void beside_copy(benchmark::State& state, const Shape& shape
   }
 }
 
-// Where it lies; an even number of times gives the matrix back.
+// Transposes in place; an even number of times restores the matrix.
 void in_place_beside_copy(benchmark::State& state, const Shape& shape) {
   const Index m = extent(shape.rows);
   const Index n = extent(shape.columns);

@@ -1,4 +1,4 @@
-// From an Algorithm to the code for it.
+// Dispatch from an Algorithm to its code.
 #pragma once
 
 #include <heddle/core/error.hpp>
@@ -8,10 +8,10 @@
 
 namespace heddle::exact::impl {
 
-/// Expansions of `levels` doubles before an accumulator, which stands alone where they are 0.
+/// Expansions of `levels` doubles before an accumulator; the accumulator alone if `levels` is 0.
 template <int levels> using Levels = std::integral_constant<int, levels>;
 
-/// f(Levels<levels>()) of an exact algorithm other than Algorithm::automatic.
+/// Calls f(Levels<levels>()) for an exact algorithm other than Algorithm::automatic.
 template <class F> auto with_levels(Algorithm algorithm, const F& f) {
   switch (algorithm) {
     case Algorithm::accumulator:

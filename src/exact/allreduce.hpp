@@ -7,7 +7,8 @@
 
 namespace heddle::exact::impl {
 
-/// Elements and accumulators that are reduced at once: of elements, a rank keeps a copy of as many. Tests take fewer.
+/// Numbers of elements and of accumulators that are reduced at once; a rank keeps a copy of that many elements. Tests
+/// use fewer.
 inline constexpr std::size_t most_reduced_elements = std::size_t{1} << 24;
 inline constexpr std::size_t most_reduced_sums = std::size_t{1} << 20;
 

@@ -5,8 +5,8 @@
 
 namespace heddle::exact::impl {
 
-/// On this thread, for as long as it lives: rounding to nearest, no trap, and on x86-64 no flush of denormals to zero,
-/// which programs linked with -ffast-math start with. Each thread that computes on the host needs its own.
+/// Sets this thread, during its lifetime, to rounding to nearest, no traps, and on x86-64 no flush of denormals to
+/// zero, which programs linked with -ffast-math start with. Each thread that computes on the host needs its own.
 class DefaultArithmetic {
  public:
   DefaultArithmetic() {

@@ -11,8 +11,8 @@ namespace heddle::exact::impl {
 
 using Partials = Kokkos::View<Accumulator<double>*, MemorySpace>;
 
-/// Adds every `step`-th term to bins. Returns whether any but -0 is among them; `wild`: a term that bins do not take,
-/// and that waits for add_wild().
+/// Adds every `step`-th term to bins. Returns whether any but -0 is among them; sets `wild` if a term is out of the
+/// bins' range and is left to add_wild().
 template <class Terms>
 KOKKOS_INLINE_FUNCTION bool add_to_bins(const Terms& terms, Index begin, Index end, Index step, const Bins& bins,
                                         bool& wild) {
@@ -53,7 +53,7 @@ KOKKOS_INLINE_FUNCTION bool add_to_bins(const Terms& terms, Index begin, Index e
   }
   return others != 0;
 }
-/// Adds those of every `step`-th term that bins do not take.
+/// Adds those of every `step`-th term that are out of the bins' range.
 template <class Terms>
 HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_wild(const Terms& terms, Index begin, Index end, Index step,
                                                   Accumulator<double>& sum) {
@@ -67,17 +67,17 @@ HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_wild(const Terms& terms, Index begi
   }
 }
 
-// Bins of 64 threads are what one team may have of fast memory, 26 KB; eight such teams fill a multiprocessor's.
+// Bins of 64 threads fill the fast memory available to one team, 26 KB; eight such teams fill a multiprocessor's.
 inline constexpr int bin_threads = 64;
 using BinPolicy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<bin_threads, 8>>;
 using BinTeam = typename BinPolicy::member_type;
 
-/// What the bins of a team's threads took, given to `sum`: a bin of all threads to each of them. Between barriers.
+/// Adds the bins of a team's threads to `sum`; each thread adds up one bin over all threads. Between barriers.
 KOKKOS_INLINE_FUNCTION void give_bins(const BinTeam& team, const double* bins, Accumulator<double>& sum) {
   for (int i = team.team_rank(); i < Bins::count; i += bin_threads) {
     std::int64_t units = 0;
     for (int thread = 0; thread < bin_threads; ++thread) {
-      // Threads begin at different ones, in different banks of the memory.
+      // Threads start at different bins, in different memory banks.
       units += Bins::units(i, bins[i * bin_threads + (thread + i) % bin_threads]);
     }
     if (units != 0) {
@@ -90,7 +90,7 @@ KOKKOS_INLINE_FUNCTION void give_bins(const BinTeam& team, const double* bins, A
 template <class Terms> Partials binned_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   using Places = Kokkos::View<double*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
   constexpr int places = Bins::count * bin_threads;
-  // So few that they are soon put together, so many that teams seldom wait for one another.
+  // Few enough to be merged quickly, enough that teams seldom wait for one another.
   constexpr Index sums = 8;
   constexpr Index at_once = Bins::most / Terms::parts;
   const Index teams =

@@ -1,4 +1,4 @@
-// Loops on the host in parts, each by a thread whose arithmetic is the default one.
+// Parallel loops on the host, in parts, each by a thread with default arithmetic.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -10,8 +10,8 @@
 
 namespace heddle::exact::impl {
 
-/// body(first, last) for parts of [begin, end), `chunk` at a time; blocks. By all threads, or, where that is not worth
-/// it, by the caller alone, whose arithmetic must be the default one then.
+/// Calls body(first, last) for parts of [begin, end), `chunk` at a time; blocks. If not `by_all_threads`, the caller
+/// alone runs all parts, and its arithmetic must be the default one.
 template <class Body>
 void for_each_chunk(const ExecutionSpace& space, const std::string& label, Index begin, Index end, Index chunk,
                     bool by_all_threads, const Body& body) {
@@ -33,7 +33,7 @@ void for_each_chunk(const ExecutionSpace& space, const std::string& label, Index
   space.fence(label);
 }
 
-/// body(i) for 0 <= i < length, on the host `chunk` at a time; blocks.
+/// Calls body(i) for 0 <= i < length, on the host `chunk` at a time; blocks.
 template <class Body>
 void for_each_index(const ExecutionSpace& space, const std::string& label, std::size_t length, Index chunk,
                     const Body& body) {

@@ -1,5 +1,4 @@
-// On the host: inner products of many rows with one vector, a column of the matrix after the other, so that
-// neighbouring rows make a vector.
+// On the host: inner products of many rows with one vector, column by column, vectorised over neighbouring rows.
 #pragma once
 
 #include "exact/operand.hpp"
@@ -10,10 +9,10 @@
 
 namespace heddle::exact::impl {
 
-/// From so many rows on.
+/// Minimum number of rows.
 inline constexpr Index fewest_rows = 16;
 
-/// Sums of `length` rows, side by side.
+/// Sums of `length` rows, stored contiguously.
 template <Scalar T> class Rows {
  public:
   explicit Rows(Index length) : length_(static_cast<std::size_t>(length)) {
@@ -51,7 +50,7 @@ template <Scalar T> class Rows {
     }
   }
 
-  /// row i += sum over k of A(i, k) x(k), begin <= i < end; rows of A lie side by side. x(k) is a T.
+  /// Adds to row i the sum over k of A(i, k) x(k), begin <= i < end; A has unit row stride. x(k) is a T.
   template <class X> void add(Index begin, Index end, const Operand<T>& A, const X& x) {
     constexpr int at_once = 8;
     Index k = 0;
@@ -106,7 +105,7 @@ template <Scalar T> class Rows {
       });
     }
   }
-  // `terms` products for each row of a part.
+  // Adds `terms` products to each row of a part.
   template <int terms, class Load> void accumulate(std::size_t part, Index begin, Index end, const Load& load) {
     double* const sums = parts_[part].data();
     double* const lost = sums + length_;

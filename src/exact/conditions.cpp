@@ -1,3 +1,4 @@
+// Condition numbers of sums and inner products over ranks, from exact sums.
 #include "core/instantiate.hpp"
 #include "exact/arithmetic.hpp"
 #include "exact/reductions.hpp"
@@ -27,8 +28,8 @@ template <RealScalar T> struct RealSizes {
     b = Kokkos::abs(b);
   }
 };
-// Two doubles whose product is |x_k| |y_k| 2^shift, or |x_k| 2^shift where y is null, rounded as one double with an
-// exponent of any size is.
+// Two doubles whose product is |x_k| |y_k| 2^shift, or |x_k| 2^shift if y is null, rounded like one double with an
+// unbounded exponent.
 template <RealScalar T> struct ComplexSizes {
   using Real = double;
   const Kokkos::complex<T>* x;
@@ -48,14 +49,14 @@ template <RealScalar T> struct ComplexSizes {
   }
 };
 
-// Where every rank's terms are added up, the exact sum.
+// Returns the exact sum of the terms of all ranks.
 template <class Terms> Accumulator<double> sum_of(const Communicator& comm, const Terms& terms, Index n) {
   Accumulator<double> sum = accumulated(comm.space(), terms, n);
   exact::all_reduce(comm, std::span<Accumulator<double>>(&sum, 1));
   return sum;
 }
 
-// The sum of complex magnitudes, times 2^shift, which leaves room at both ends.
+// Returns the sum of complex magnitudes times 2^shift, which leaves room at both ends.
 template <RealScalar T>
 Accumulator<double> sum_of_sizes(const Communicator& comm, ComplexSizes<T> sizes, Index n, int& shift) {
   int most = -(1 << 20);
@@ -74,7 +75,7 @@ Accumulator<double> sum_of_sizes(const Communicator& comm, ComplexSizes<T> sizes
   return sum_of(comm, Products<ComplexSizes<T>>{sizes}, n);
 }
 
-// What is at most `whole` 2^-shift, as its part of that; rounded once.
+// Returns |whole 2^-shift / part|, rounded once; infinite if `part` is zero.
 double inverse_part(const Accumulator<double>& whole, int shift, const Accumulator<double>& part) {
   if (part.sign() == 0) {
     return std::numeric_limits<double>::infinity();
@@ -112,7 +113,7 @@ double condition_of(const Accumulator<double>& sizes, int shift, const Accumulat
   if (std::isinf(least)) {
     return least;
   }
-  // The sizes were rounded, so that without the bound the quotient might be below what no sum's is.
+  // The sizes were rounded, so that the quotient might otherwise fall below 1.
   const double ratio = least / most;
   return std::fmax(1.0, least / std::sqrt(1 + rounded_product(ratio, ratio)));
 }

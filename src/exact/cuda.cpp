@@ -1,3 +1,5 @@
+// LU factorization of a few columns by one cluster of multiprocessors, and CUB's radix sort of elements by their keys,
+// in CUDA.
 #include "core/cluster.hpp"
 #include "core/instantiate.hpp"
 #include "exact/cluster_leaf.hpp"
@@ -22,37 +24,37 @@ using heddle::impl::no_row;
 using heddle::impl::RowsOfBlocks;
 using Cluster = cooperative_groups::cluster_group;
 
-constexpr int most_threads = 320;  // More would want more fast memory than a block has for the asking.
+constexpr int most_threads = 320;  // More would need more fast memory than a block has by default.
 constexpr int lanes = heddle::impl::cluster_lanes;
 constexpr int most_warps = most_threads / lanes;
 constexpr unsigned all_lanes = 0xffffffffU;
 
-// In the fast memory of a block of threads. Each step has a place of its own for what blocks send, which is the leaf's
+// Fast memory of a block of threads. Each step has its own place for the rows that blocks send; these are the leaf's
 // rows of U as well.
 template <Scalar T, int most> struct ClusterShared {
   static constexpr int packs = static_cast<int>(most * sizeof(T) / sizeof(int4));
   alignas(8) std::uint64_t arrivals[most];
   RowsOfBlocks<packs> of_blocks[most];
-  // Of the block's best row: what is sent of it, from the step's column on, and what that comes from.
+  // The block's best row, from the step's column on, as it is sent, and its sums.
   int4 row[packs];
   InnerSum<T> sums[most];
   T value;
   int place;
-  // For steps in turn, since a warp may be in the next step before another has read them.
+  // For alternate steps, since a warp may be in the next step before another has read them.
   Candidate best_of_warps[2][most_warps];
   ExactSum<T> exact[most_warps];
 };
 
-// What a thread keeps from beginning to end: the sums of its rows, column j in [0] in step j, and where its rows are by
-// now.
+// State of a thread throughout the leaf: the sums of its rows, column j in [0] in step j, and the current positions of
+// its rows.
 template <Scalar T, int most, int each> struct ClusterRows {
   InnerSum<T> sum[each][most];
   T value[each];  // Elements of the step's column.
   int position[each];
-  std::uint64_t senders;  // Four bits a step: the block that the pivot's row came from.
+  std::uint64_t senders;  // Four bits a step: the block that sent the pivot's row.
 };
 
-// The steps of ExactLeaf, but that a block rounds its best row itself before it sends it.
+// The steps of ExactLeaf, except that a block rounds its best row itself before it sends it.
 template <Scalar T, int most, int each> struct ClusterLeaf {
   using Shared = ClusterShared<T, most>;
   using Rows = ClusterRows<T, most, each>;
@@ -61,28 +63,28 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
   DeviceColumns<T> columns;
   LeafPlace leaf;
   SumBounds<T> bounds;
-  Kokkos::View<Index*, MemorySpace> pivots;  // Of the whole matrix, and, last, info.
+  Kokkos::View<Index*, MemorySpace> pivots;  // Pivots of the whole matrix and, last, info.
   DeviceMoves moves;
 
   static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % lanes; }
   static __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x) / lanes; }
-  // Where a thread's row r was when the leaf began, and its data are.
+  // Returns the original position of a thread's row r, where its data are.
   __device__ __forceinline__ int place_of(int r) const {
     const auto threads = static_cast<int>(blockDim.x);
     return static_cast<int>(leaf.row) + (static_cast<int>(blockIdx.x) * each + r) * threads +
            static_cast<int>(threadIdx.x);
   }
-  // Whether a row that is at this place by now has no pivot yet in step j.
+  // Returns true if a row now at this position has no pivot yet in step j.
   __device__ __forceinline__ bool is_candidate(int position, int j) const {
     return position >= leaf.row + j && position < columns.m;
   }
-  // Element (k, c) of U in the leaf.
+  // Returns element (k, c) of U in the leaf.
   static __device__ __forceinline__ T element_of_u(const Shared& shared, std::uint64_t senders, int k, int c) {
     const auto sender = static_cast<unsigned>(senders >> static_cast<unsigned>(4 * k)) & 15U;
     return reinterpret_cast<const T*>(shared.of_blocks[k].rows[sender])[c - k];
   }
 
-  // Element c of the leaf in the row whose data are at `place`, by a warp, of which this is the `owner`'s value. The
+  // Sums element c of the leaf in the row whose data are at `place`, by a warp; the result is lane `owner`'s value. The
   // leaf has the row's elements of L in the columns before column `known`, and U's.
   __device__ T sum_exactly(Shared& shared, std::uint64_t senders, int owner, Index place, int c, int known) const {
     ExactSum<T>& exact = shared.exact[warp()];
@@ -104,7 +106,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
     __syncwarp();
     return value;
   }
-  // Column j's elements in the rows of those lanes of a warp that are open; the first lane's row is at `place`.
+  // Sums column j's elements in the open rows of a warp's lanes; the first lane's row is at `place`.
   HEDDLE_APART __device__ T close_column(Shared& shared, std::uint64_t senders, Index place, int j, bool is_open,
                                          T value) const {
     for (unsigned open = __ballot_sync(all_lanes, is_open); open != 0; open &= open - 1U) {
@@ -114,7 +116,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
     }
     return value;
   }
-  // Those elements of the block's best row that are open, a lane for each from column j on.
+  // Sums the open elements of the block's best row, a lane for each from column j on.
   HEDDLE_APART __device__ T close_row(Shared& shared, std::uint64_t senders, int j, bool is_open, T value) const {
     for (unsigned open = __ballot_sync(all_lanes, is_open); open != 0; open &= open - 1U) {
       const int owner = __ffs(static_cast<int>(open)) - 1;
@@ -123,7 +125,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
     }
     return value;
   }
-  // Sums wait in their places while something is summed exactly, as those of ExactLeaf.
+  // Writes sums to memory while another is summed exactly, as ExactLeaf does.
   __device__ __forceinline__ void put_away(const Rows& rows, int j) const {
     HEDDLE_UNROLL
     for (int r = 0; r < each; ++r) {
@@ -167,7 +169,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
       take_back(rows, j);
     }
   }
-  // The best of the warp's rows, to its block.
+  // Proposes the best of the warp's rows to its block.
   __device__ __forceinline__ void propose(Shared& shared, const Rows& rows, int j) const {
     std::uint64_t rank = 0;
     int at = no_row;
@@ -183,8 +185,8 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
     }
     if (lane() == best_lane(rank, at)) shared.best_of_warps[j & 1][warp()] = {rank, at, 0};
   }
-  // The warp that has the best row of its block, which may have none any more: rounds the row from column j on, a lane
-  // for each element, and sends it to all blocks.
+  // The warp that has the best row of its block, if any is left: rounds the row from column j on, a lane for each
+  // element, and sends it to all blocks.
   __device__ __forceinline__ void send(const Cluster& cluster, Shared& shared, Rows& rows, int j,
                                        const Candidate& best) const {
     HEDDLE_UNROLL
@@ -215,7 +217,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
     __syncwarp();
     send_to_blocks(cluster, shared.row, best, shared.of_blocks[j], shared.arrivals[j]);
   }
-  // Waits for what all blocks send, and finds the best.
+  // Waits for the rows of all blocks, and finds the best.
   __device__ __forceinline__ Candidate receive(const Cluster& cluster, Shared& shared, Rows& rows, int j) const {
     Arrivals{heddle::impl::shared_address(&shared.arrivals[j])}.wait(0);
     const RowsOfBlocks<Shared::packs>& sent = shared.of_blocks[j];
@@ -225,7 +227,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
     rows.senders |= static_cast<std::uint64_t>(sender) << static_cast<unsigned>(4 * j);
     return sent.candidates[sender];
   }
-  // Column j of L, and its products with the pivot's row.
+  // Computes column j of L, and subtracts its products with the pivot's row.
   __device__ __forceinline__ void eliminate(const Shared& shared, Rows& rows, int j, int chosen) const {
     const int top = static_cast<int>(leaf.row) + j;
     const auto sender = static_cast<unsigned>(rows.senders >> static_cast<unsigned>(4 * j));
@@ -241,7 +243,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
       const bool below = is_candidate(rows.position[r], j + 1);
       T& value = rows.value[r];
       if (below && pivot != T(0)) value = quotient(value, pivot);
-      // Before this step the matrix's element was still asked for where sums were exact.
+      // Exact sums of earlier steps still needed the matrix's original element.
       if (is_candidate(rows.position[r], j)) columns.at(place_of(r), leaf.column + j) = value;
       HEDDLE_UNROLL
       for (int c = 0; c + 1 < most; ++c) {
@@ -250,7 +252,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
       }
     }
   }
-  // What were pivots' rows have U behind their pivot.
+  // Writes U behind the pivots of former pivots' rows.
   __device__ __forceinline__ void finish(const Shared& shared, const Rows& rows) const {
     HEDDLE_UNROLL
     for (int r = 0; r < each; ++r) {
@@ -286,7 +288,7 @@ template <Scalar T, int most, int each> struct ClusterLeaf {
       }
       if (blockIdx.x == 0) moves.clear();
     }
-    // No block writes into another's fast memory before that one runs and counts.
+    // No block may write into another's fast memory before that block runs and its counters are set.
     cluster.sync();
   }
 
@@ -320,7 +322,7 @@ template <Scalar T, int most, int each>
 __global__ void __launch_bounds__(most_threads, 1)
     exact_cluster_leaf(const __grid_constant__ ClusterLeaf<T, most, each> leaf) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  // As bytes, since what has constructors can't be there.
+  // As bytes, since shared memory takes no types with constructors.
   using Shared = ClusterShared<T, most>;
   __shared__ alignas(Shared) unsigned char memory[sizeof(Shared)];
   leaf.run(*reinterpret_cast<Shared*>(memory));
@@ -330,8 +332,8 @@ __global__ void __launch_bounds__(most_threads, 1)
 template <Scalar T, int each> constexpr int columns_of = static_cast<int>(device_leaf_columns<T>) / each;
 template <Scalar T, int each> constexpr auto* kernel = &exact_cluster_leaf<T, columns_of<T, each>, each>;
 
-// Where a thread had four rows, and leaves fewer columns, the sums of the rest of a panel would go through memory so
-// often that ExactLeaf is as fast.
+// With four rows a thread and fewer columns, the sums of the rest of a panel would go through memory so often that
+// ExactLeaf is as fast.
 constexpr int most_each = 2;
 int rows_each(Index rows, int most_blocks) {
   const int each = heddle::impl::rows_each_of_cluster(rows, most_blocks, most_threads);
@@ -379,7 +381,7 @@ HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 
 namespace {
 
-// An element as so many bytes, which CUB moves.
+// An element as raw bytes for CUB.
 template <std::size_t bytes> struct Moved;
 template <> struct Moved<4> { using type = std::uint32_t; };
 template <> struct Moved<8> { using type = std::uint64_t; };

@@ -1,5 +1,5 @@
-// On GPUs: a thread, or a team of them, for each inner product. Those whose rounding twice the precision does not tell
-// are summed again exactly: of products by a team.
+// On GPUs: inner products by a thread or a team each. Those that twice the precision leaves open are summed again
+// exactly; of matrix products by a team.
 #pragma once
 
 #include "dist/copies.hpp"
@@ -14,13 +14,13 @@ namespace heddle::exact::impl {
 inline constexpr int threads_of_device_team = 256;
 using DeviceTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 2>>;
 using DeviceTeam = typename DeviceTeams::member_type;
-// For sums alone, so many teams at once that their loads fill the memory.
+// For sums alone: enough concurrent teams for their loads to saturate the memory.
 inline constexpr int threads_of_sum_team = 128;
 using SumTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_sum_team, 8>>;
 using SumTeam = typename SumTeams::member_type;
-// For sums of parts of sums: a warp.
+// Teams that add up partial sums: a warp.
 inline constexpr int threads_of_round_team = 32;
-// Of a thread that sums alone. More would not fit its registers.
+// Loads in flight of a thread that sums alone. More would not fit its registers.
 template <Scalar T> inline constexpr int loads_at_once = sizeof(T) <= 8 ? 8 : 4;
 
 /// Kokkos's reducer of inner sums.
@@ -36,16 +36,15 @@ template <Scalar T> struct MergedInner {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
-/// The sum of a team's threads, on its first. A copy goes in: the address of a sum that threads add to would keep it
-/// out of registers.
+/// Returns the sum over a team's threads, on its first. The argument is copied: the address of a sum that threads add
+/// to would keep it out of registers.
 template <class Team, Scalar T> KOKKOS_INLINE_FUNCTION InnerSum<T> team_sum(const Team& team, const InnerSum<T>& mine) {
   InnerSum<T> sum = mine;
   team.team_reduce(MergedInner<T>{&sum});
   return sum;
 }
 
-/// Every step-th product of a row of A with x, from `begin` on; x_k is column(k).
-/// `at_once` loads are in flight.
+/// Sums every step-th product of a row of A with x, from `begin` on; x_k is column(k). `at_once` loads are in flight.
 template <int at_once = 4, Scalar T, class X>
 KOKKOS_INLINE_FUNCTION InnerSum<T> strided_sum(const Operand<T>& A, Index i, const X& x, Index begin, Index end,
                                                Index step) {
@@ -77,7 +76,7 @@ HEDDLE_APART KOKKOS_INLINE_FUNCTION ExactSum<T> exact_sum(const Operand<T>& A, I
   return sum;
 }
 
-/// sums(k) = the sum over row(k) of A with x, a Sum that is an InnerSum or an ExactSum.
+/// sums(k) = the sum over row(k) of A with x; Sum is InnerSum or ExactSum.
 template <class Sum, Scalar T, class Row>
 void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos::View<T*, MemorySpace>& x, Index count,
                  const Row& row, const Kokkos::View<Sum*, MemorySpace>& sums) {
@@ -106,14 +105,14 @@ void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos:
   }
 }
 
-/// Elements of Y = alpha A X + beta Y, numbered column by column, from the sums of their products.
+/// Rounding of the elements of Y = alpha A X + beta Y, numbered column by column, from the sums of their products.
 template <Scalar T> struct ProductRounding {
   Update<T> update;
   Operand<T> A;
   Operand<T> X;
   StridedMatrix<T> Y;
 
-  /// Writes the element if twice the precision tells how it is rounded, and says whether it did.
+  /// Writes the element if twice the precision decides its rounding, and returns whether it did.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool round_nearly(Index at, const InnerSum<T>& sum) const {
     T& y = Y(at % A.rows, at / A.rows);
     T result;
@@ -123,13 +122,13 @@ template <Scalar T> struct ProductRounding {
     }
     return is_known;
   }
-  /// The element by all threads of a team, whose fast memory `sum` is in.
+  /// Computes the element by all threads of a team; `sum` is in the team's fast memory.
   KOKKOS_INLINE_FUNCTION void round_exactly(const DeviceTeam& team, ExactSum<T>& sum, Index at) const {
-    // As many products as are added without carries.
+    // The maximum number of products added without carries.
     constexpr Index most = Index{1} << 26;
     const Index i = at % A.rows;
     const Index j = at / A.rows;
-    ExactSum<T> whole;  // Of the first thread.
+    ExactSum<T> whole;  // Used by the first thread.
     for (Index begin = 0; begin < A.columns; begin += most) {
       if (team.team_rank() == 0) {
         sum = {};
@@ -153,7 +152,7 @@ template <Scalar T> struct ProductRounding {
   }
 };
 
-/// The elements that are marked, summed again exactly, each by a team.
+/// Sums the marked elements again exactly, each by a team.
 template <Scalar T>
 void round_open(const ExecutionSpace& space, const ProductRounding<T>& rounding,
                 const Kokkos::View<char*, MemorySpace>& open) {
@@ -180,8 +179,8 @@ void round_open(const ExecutionSpace& space, const ProductRounding<T>& rounding,
       });
 }
 
-/// Products by a thread or a team for each element, which round what twice the precision tells; what it leaves open is
-/// summed again by another kernel, which has the long way in it.
+/// Products by a thread or a team for each element. Elements that twice the precision leaves open are summed again by
+/// another kernel, which contains the slow path.
 template <Scalar T> void device_product_in_one(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
   const Operand<T> A = rounding.A;
   const Operand<T> X = rounding.X;
@@ -257,7 +256,7 @@ void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<
   round_open(space, rounding, open);
 }
 
-/// Products by as many threads for each element, of one team, whose sums go through its fast memory. A team takes 32
+/// Products by several threads of one team for each element, whose sums go through its fast memory. A team takes 32
 /// neighbouring rows, so that each of its warps reads whole lines of memory.
 template <Scalar T> void device_product_in_teams(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
   constexpr int rows = 32;
@@ -305,13 +304,13 @@ void device_product(const ExecutionSpace& space, const Update<T>& update, const 
   const ProductRounding<T> rounding{update, A, X, Y};
   const Index results = A.rows * static_cast<Index>(Y.extent(1));
   const bool by_rows = A.row_stride != 1 && A.rows > 1;
-  // Where neighbouring threads take neighbouring rows, parts of them if there are few: no more than keep the memory
-  // busy, which real numbers do with fewer threads, as each has more loads in flight.
+  // If neighbouring threads take neighbouring rows and these are few, rows are split: into no more parts than keep the
+  // memory busy, which real numbers do with fewer threads, as each has more loads in flight.
   const auto most = static_cast<Index>(space.concurrency());
   const Index threads = is_complex<T> ? most : std::min<Index>(most, 65536);
   const Index parts =
       by_rows ? 1 : std::clamp<Index>(threads / std::max<Index>(1, results), 1, std::max<Index>(1, A.columns / 64));
-  // As many teams as keep the memory busy by themselves need no memory for parts of sums, which takes time to get.
+  // Enough teams to keep the memory busy need no memory for partial sums, which takes time to allocate.
   const bool in_teams = !by_rows && parts > 1 && results >= most / 32;
   if (in_teams) {
     device_product_in_teams(space, rounding);

@@ -1,4 +1,4 @@
-// The factorization on a GPU: sums of every element are kept, and each panel of columns is taken off them.
+// LU factorization on a GPU: the sums of all elements are kept, and each panel's products are subtracted from them.
 #pragma once
 
 #include "exact/device_lu_batched.hpp"
@@ -13,14 +13,15 @@
 
 namespace heddle::exact::impl {
 
-/// Columns that are factored together at most: sums of so many products are rounded on the way only once.
+/// Maximum number of columns factored together: sums of that many products are rounded only once on the way.
 inline constexpr Index most_device_columns = 128;
 
-/// Columns of a matrix on one GPU, all rows of them, with the sums of their elements: every factored panel, of this
-/// matrix or of other ranks, is taken off them. Ordered on the space; only what says so blocks.
+/// Columns of a matrix on one GPU, all rows of them, with the sums of their elements: the trailing update of every
+/// factored panel, of this matrix or of other ranks, is applied to them. Ordered on the space; blocks only if so
+/// documented.
 template <Scalar T> class DeviceFactor {
  public:
-  /// `A` begins as the matrix; its panels have up to `block` <= most_device_columns columns, and up to `steps` are
+  /// `A` holds the matrix on entry; its panels have up to `block` <= most_device_columns columns, and up to `steps` are
   /// factored in all.
   DeviceFactor(const ExecutionSpace& space, const StridedMatrix<T>& A, Index block, Index steps)
       : space_(space),
@@ -36,8 +37,8 @@ template <Scalar T> class DeviceFactor {
 
   [[nodiscard]] Index columns() const { return columns_.n; }
 
-  /// Factors `width` columns from local column `column` on, which are columns `row` and on of the whole matrix. Rows
-  /// change places in these columns, and in their numbers; no others.
+  /// Factors `width` columns from local column `column` on, which start at column `row` of the whole matrix. Rows are
+  /// moved in these columns and their row numbers only.
   void factor_panel(Index row, Index column, Index width) {
     const Index end = std::min(row + width, columns_.m);
     const DeviceColumns<T> here = columns_.with_panel(row, column, width);
@@ -55,18 +56,18 @@ template <Scalar T> class DeviceFactor {
       }
     }
   }
-  /// The same, whose rows then change places in all other columns too, of L and of what is not factored.
+  /// The same, then moves the rows of all other columns too, those of L and those not factored yet.
   void factor_own_panel(Index row, Index column, Index width) {
     factor_panel(row, column, width);
     find_device_moves(space_, columns_, row, moves_);
     move_other_columns({column, column + width});
   }
-  /// Rows change places in all columns but these as the factorization of a panel says.
+  /// Moves rows in all columns but these as the panel's factorization requires.
   void move_other_columns(Range panel) {
     move_device_rows(space_, columns_, moves_, {0, panel.begin}, columns_.n, false);
     move_device_rows(space_, columns_, moves_, {panel.end, columns_.n}, panel.end, false);
   }
-  /// Takes a panel, columns [row, row + width) of L, off columns [first, n).
+  /// Applies the trailing update of a panel, columns [row, row + width) of L, to columns [first, n).
   void apply(const PanelElements<T>& panel, Index row, Index width, Index first) {
     const Range rest{first, columns_.n};
     if (rest.empty()) {
@@ -75,10 +76,10 @@ template <Scalar T> class DeviceFactor {
     device_rows_of_u(space_, columns_, panel, row, static_cast<int>(width), rest, block_);
     device_many_products(space_, columns_, panel, row, static_cast<int>(width), rest, scales_);
   }
-  /// A panel in the columns themselves.
+  /// Returns a panel stored in the columns themselves.
   [[nodiscard]] PanelElements<T> panel(Index column) const { return columns_.elements(column); }
 
-  /// What move_other_columns() and move_numbers() do, from the host.
+  /// Sets, from the host, the moves for move_other_columns() and move_numbers().
   void set_moves(const std::vector<RowMove>& moves) {
     const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, moves_.data);
     host(0) = static_cast<Index>(moves.size());
@@ -90,7 +91,7 @@ template <Scalar T> class DeviceFactor {
     space_.fence("heddle::exact::lu");
   }
   void move_numbers() { move_device_rows(space_, columns_, moves_, {0, 0}, columns_.n, true); }
-  /// The pivots of a panel, and, last, the info so far. Blocks.
+  /// Returns the pivots of a panel and, last, the info so far. Blocks.
   [[nodiscard]] std::vector<Index> numbers(Index row, Index width) const {
     const auto host = Kokkos::create_mirror_view(Kokkos::HostSpace{}, pivots_);
     Kokkos::deep_copy(space_, host, pivots_);
@@ -100,7 +101,7 @@ template <Scalar T> class DeviceFactor {
     return numbers;
   }
 
-  /// Where rows of L are that this rank has no columns of, and in which row of it each row is.
+  /// Sets the storage of the columns of L that this rank does not hold; order() gives the row of each row in it.
   void set_left(const LeftFactor<T>& left) { columns_.left = left; }
   [[nodiscard]] const Kokkos::View<Index*, MemorySpace>& order() const { return columns_.order; }
 
@@ -110,7 +111,7 @@ template <Scalar T> class DeviceFactor {
   DeviceColumns<T> columns_;
   DeviceMoves moves_;
   Kokkos::View<double*, MemorySpace> scales_;
-  Kokkos::View<Index*, MemorySpace> pivots_;  // And, last, info.
+  Kokkos::View<Index*, MemorySpace> pivots_;  // The last one is info.
   DeviceLeaves<T> leaves_;
 };
 

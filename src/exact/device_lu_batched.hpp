@@ -1,4 +1,4 @@
-// Factorizations of many small matrices on a GPU, a team for each; the pivots of larger ones are found likewise.
+// LU factorizations of many small matrices on a GPU, a team for each; larger ones find their pivots the same way.
 #pragma once
 
 #include "exact/device.hpp"
@@ -10,7 +10,7 @@ namespace heddle::exact::impl {
 struct Pivot {
   std::uint64_t rank;
   Index row;
-  /// To the larger, or, of equal ones, the first.
+  /// Returns true if `other` is larger, or equal and in an earlier row.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool gives_way_to(const Pivot& other) const {
     return other.rank > rank || (other.rank == rank && other.row < row);
   }
@@ -31,7 +31,7 @@ struct LargestPivot {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
-/// Matrices of one shape, any strides, with the sums of their elements: what kernels of the factorization work on.
+/// Matrices of one shape, any strides, with the sums of their elements: the operands of the factorization's kernels.
 template <Scalar T> struct DeviceLu {
   T* data;
   Index m;
@@ -40,7 +40,7 @@ template <Scalar T> struct DeviceLu {
   Index column_stride;
   Index batch_stride;
   InnerSum<T>* sums;  ///< m x n, column-major, for each matrix.
-  Index* pivots;      ///< min(m, n) for each matrix, and one more: info.
+  Index* pivots;      ///< min(m, n) for each matrix, then its info.
 
   KOKKOS_INLINE_FUNCTION T& at(Index b, Index i, Index j) const {
     return data[b * batch_stride + i * row_stride + j * column_stride];

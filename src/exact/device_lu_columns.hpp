@@ -1,4 +1,4 @@
-// What kernels of the factorization on a GPU work on: columns of a matrix, with the sums of their elements.
+// Operands of the GPU factorization's kernels: columns of a matrix, with the sums of their elements.
 #pragma once
 
 #include "exact/device.hpp"
@@ -9,21 +9,21 @@
 
 namespace heddle::exact::impl {
 
-/// Columns that are factored by one kernel: as many as a thread keeps the sums of its row of in registers.
+/// Columns factored by one kernel: as many as a thread can keep the sums of its row for in registers.
 template <Scalar T> inline constexpr Index device_leaf_columns = 16 / parts_of_scalar<T>;
 
-/// Columns of a leaf: the first is column `row` of the whole matrix, and `column` here.
+/// Columns of a leaf: the first is column `row` of the whole matrix, and column `column` here.
 struct LeafPlace {
   Index row;
   Index column;
   int width;
 };
 
-/// L left of the panel at work, whose rows are where `order` says.
+/// L left of the current panel; `order` gives the position of its rows.
 template <Scalar T> using LeftFactor = PanelElements<T>;
 
-/// What the rounding of a sum asks for: upper bounds of how many terms it took, one after the other, and of what is
-/// lost to underflow, where up to `known` columns of L are taken off it, the last `block` of them one by one.
+/// Bounds for the rounding of a sum from which up to `known` columns of L have been subtracted, the last `block` of
+/// them one by one: an upper bound of the number of terms added in sequence, and of the loss to underflow.
 template <Scalar T> struct SumBounds {
   Index terms;
   double absolute;
@@ -45,9 +45,9 @@ template <Scalar T> struct DeviceColumns {
   InnerSum<T>* sums;
   LeftFactor<T> left;
   Kokkos::View<Index*, MemorySpace> order;
-  Index panel_row = Index{1} << 62;  ///< Columns of L from here on are in the panel at work, in the matrix itself,
-  Index panel_column = 0;            ///< from this one on,
-  Index panel_width = 0;             ///< so many.
+  Index panel_row = Index{1} << 62;  ///< First column of L in the current panel, stored in the matrix itself.
+  Index panel_column = 0;            ///< First column of the panel here.
+  Index panel_width = 0;             ///< Number of columns of the panel.
 
   DeviceColumns(const ExecutionSpace& space, const StridedMatrix<T>& A)
       : data(A.data()),
@@ -67,7 +67,8 @@ template <Scalar T> struct DeviceColumns {
   [[nodiscard]] PanelElements<T> elements(Index column) const {
     return {data + column * column_stride, row_stride, column_stride};
   }
-  /// These, of which `width` columns from `column` on are columns from `row` on of L while they are factored.
+  /// Returns these columns with `width` of them, from `column` on, marked as columns of L from `row` on while they are
+  /// factored.
   [[nodiscard]] DeviceColumns with_panel(Index row, Index column, Index width) const {
     DeviceColumns columns = *this;
     columns.panel_row = row;
@@ -75,13 +76,13 @@ template <Scalar T> struct DeviceColumns {
     columns.panel_width = width;
     return columns;
   }
-  /// Element k of L in a row, left of what is being factored.
+  /// Returns element k of L in a row, left of the columns being factored.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION const T& known_l(Index i, Index k) const {
     return k < panel_row ? left(order(i), k) : at(i, panel_column + (k - panel_row));
   }
 
-  /// Takes the products of rows of L with U for element (i, c) into a sum that others add to: of columns `first`,
-  /// first + step, ... below `known`.
+  /// Adds the products of row i of L with U for element (i, c) to a shared sum, for columns `first`, first + step, ...
+  /// below `known`.
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_known(ExactSum<T>& exact, Index i, Index c, Index known, Index first,
                                                      Index step) const {
     for (Index k = first; k < known; k += step) {
@@ -90,7 +91,7 @@ template <Scalar T> struct DeviceColumns {
       });
     }
   }
-  /// Element (i, c), rounded, by one thread.
+  /// Returns element (i, c), rounded, by one thread.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T finished(Index i, Index c, Index known, const SumBounds<T>& bounds) const {
     T value;
     if (!bounds.rounds(sum(i, c), value)) {
@@ -98,7 +99,7 @@ template <Scalar T> struct DeviceColumns {
     }
     return value;
   }
-  /// The same without looking at the sum.
+  /// The same without reading the sum.
   [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T exactly(Index i, Index c, Index known) const {
     ExactSum<T> exact;
     exact.add(at(i, c));
@@ -109,7 +110,7 @@ template <Scalar T> struct DeviceColumns {
   }
 };
 
-/// Sums of nothing but the elements, and rows in their order.
+/// Sets the sums to the elements alone, and the rows to their order.
 template <Scalar T> void begin_device_columns(const ExecutionSpace& space, const DeviceColumns<T>& columns) {
   Kokkos::parallel_for(
       "heddle::exact::lu_begin",
@@ -127,12 +128,12 @@ template <Scalar T> void begin_device_columns(const ExecutionSpace& space, const
       });
 }
 
-/// Rows that change places: row source(k) of what was there goes to row target(k), k = 0, ..., count() - 1.
+/// Row moves: row source(k) of the old order goes to row target(k), k = 0, ..., count() - 1.
 struct DeviceMoves {
   Kokkos::View<Index*, MemorySpace> data;  ///< count, then targets, then sources
   Index most;
 
-  /// Room for what interchanging `steps` pairs of rows comes to.
+  /// Allocates room for the moves of `steps` interchanges.
   DeviceMoves(const ExecutionSpace& space, Index steps)
       : data(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::moves"),
              static_cast<std::size_t>(1 + 4 * steps)),
@@ -148,7 +149,7 @@ struct DeviceMoves {
   }
 };
 
-/// Moves rows in columns `which`, the sums of those from `sums_from` on, and, where `numbers` says so, the order.
+/// Moves rows in columns `which`, the sums of columns from `sums_from` on and, if `numbers`, the order.
 template <Scalar T>
 void move_device_rows(const ExecutionSpace& space, const DeviceColumns<T>& columns, const DeviceMoves& moves,
                       Range which, Index sums_from, bool numbers) {
@@ -189,7 +190,7 @@ void move_device_rows(const ExecutionSpace& space, const DeviceColumns<T>& colum
       });
 }
 
-/// The moves that brought rows `begin` and on into the order that they have, which then begins anew.
+/// Finds the moves that brought rows from `begin` on into their present order, and resets the order.
 template <Scalar T>
 void find_device_moves(const ExecutionSpace& space, const DeviceColumns<T>& columns, Index begin,
                        const DeviceMoves& moves) {

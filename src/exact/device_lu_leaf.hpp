@@ -1,4 +1,4 @@
-// A few columns of the factorization on a GPU by one kernel, whose teams meet once a column.
+// Factorization of a few columns on a GPU by one kernel, whose teams synchronise once a column.
 #pragma once
 
 #include "core/meeting_teams.hpp"
@@ -10,14 +10,14 @@
 
 namespace heddle::exact::impl {
 
-/// Columns of a leaf, all rows from its own on, one a thread. A thread keeps the sums of its row from beginning to end,
-/// and rows change no places but the numbers of them: `position` is where a thread's row is by now. What is found goes
-/// to the row's old place, and DeviceMoves gets the moves that are due.
+/// Columns of a leaf, all rows from its own on, one a thread. A thread keeps the sums of its row from beginning to end;
+/// rows stay in place and only their numbers move: `position` is the current position of a thread's row. Results are
+/// written to the row's old place, and DeviceMoves gets the pending moves.
 ///
-/// A step rounds the column's elements, and each warp proposes the largest it has; the first warp of each team sends
-/// the best row of its team to all teams, with the sums that it has so far, waits for what they send, and rounds the
-/// rest of the pivot's row, which each team does for itself. What twice the precision leaves open is summed exactly by
-/// the warp that meets it.
+/// A step rounds the column's elements, and each warp proposes its largest; the first warp of each team sends the best
+/// row of its team to all teams, with its sums so far, waits for theirs, and rounds the rest of the pivot's row,
+/// redundantly in each team. Elements that twice the precision leaves open are summed exactly by the warp that meets
+/// them.
 template <Scalar T, int most, int most_threads> struct ExactLeaf {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_threads, 1>>;
   using Team = typename Policy::member_type;
@@ -26,15 +26,15 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   using FirstOfLargest = heddle::impl::FirstOfLargest;
   static constexpr int lanes = heddle::impl::lanes_of_warp;
   static constexpr int most_warps = most_threads / lanes;
-  static constexpr int words_of_rank = 4;  // And of the position, and of the row's place.
+  static constexpr int words_of_rank = 4;  // Words of the rank, the position and the row's place.
 
-  /// What teams send of a row.
+  /// A row as teams send it.
   struct Row {
-    InnerSum<T> sum[most];  ///< Of the columns from this one on.
-    T l[most - 1];          ///< Of those before it.
+    InnerSum<T> sum[most];  ///< Sums of the columns from this one on.
+    T l[most - 1];          ///< Elements of L in the columns before it.
     T value;                ///< This column's element.
   };
-  // A lane reads as many words of a row at a time as make up a whole row, whether or not all are there.
+  // A lane reads as many words at a time as a whole row needs, present or not.
   static constexpr int words_of_row = static_cast<int>(sizeof(Row) / sizeof(std::uint32_t));
   static constexpr int words_of_lane = (words_of_row + lanes - 1) / lanes;
   static constexpr int words_of_team = words_of_rank + lanes * words_of_lane;
@@ -43,12 +43,12 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     std::uint32_t words[lanes * words_of_lane];
     KOKKOS_INLINE_FUNCTION PaddedRow() {}
   };
-  // In the fast memory of a team.
+  // Fast memory of a team.
   struct Shared {
     PaddedRow rows[most_warps];
     PaddedRow chosen_row;
     T u[most][most];        // Rows of U: (j, c) is column c of the leaf.
-    T l[most_warps][most];  // Of rows that are summed exactly.
+    T l[most_warps][most];  // Elements of L in rows that are summed exactly.
     ExactSum<T> exact[most_warps];
     Proposal proposals[most_warps];
     Proposal chosen;
@@ -56,7 +56,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     std::uint32_t chosen_place;
   };
   using SharedView = Kokkos::View<Shared*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
-  // Elements of L: (r, j) is column j in the row of thread r. In registers they would take those of sums.
+  // Elements of L: (r, j) is column j in the row of thread r. In registers they would displace sums.
   using LView = Kokkos::View<T* [most], Kokkos::LayoutLeft, typename ExecutionSpace::scratch_memory_space,
                              Kokkos::MemoryUnmanaged>;
   [[nodiscard]] static int scratch_bytes(int threads) {
@@ -68,14 +68,14 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   SumBounds<T> bounds;
   int teams;
   std::uint32_t first_step;
-  Kokkos::View<Index*, MemorySpace> pivots;  // Of the whole matrix, and, last, info.
+  Kokkos::View<Index*, MemorySpace> pivots;  // Pivots of the whole matrix and, last, info.
   DeviceMoves moves;
-  std::uint64_t* words;  // Of each team, twice, for steps in turn.
+  std::uint64_t* words;  // Two sets for each team, for alternate steps.
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Words words_of(int j, int team) const {
     return {words + ((j & 1) * teams + team) * words_of_team};
   }
-  /// Element c of the leaf in the row at `place`, by a warp; `l`, in fast memory, has the row's last `products`
+  /// Sums element c of the leaf in the row at `place` by a warp; `l`, in fast memory, has the row's last `products`
   /// elements of L, those of this leaf. The value is on lane `owner`.
   KOKKOS_INLINE_FUNCTION T sum_exactly(const Team& team, Shared& shared, int lane, int owner, Index place, int c,
                                        const T* l, int products) const {
@@ -93,7 +93,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     heddle::impl::meet_in_warp(team);
     return value;
   }
-  /// Column j's elements in the rows of those lanes of a warp that are open; the first lane's row is at `place`.
+  /// Sums column j's elements in the open rows of a warp's lanes; the first lane's row is at `place`.
   HEDDLE_APART KOKKOS_INLINE_FUNCTION T close_column(Team team, Shared& shared, LView l, int j, int lane, Index place,
                                                      bool is_open, T value) const {
     const int warp = team.team_rank();
@@ -111,7 +111,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
       }
     }
   }
-  /// Those elements of the pivot's row that are open, by the first warp.
+  /// Sums the open elements of the pivot's row, by the first warp.
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void close_row_of_u(Team team, Shared& shared, int j, int lane,
                                                           bool is_open) const {
     while (true) {
@@ -126,8 +126,8 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
       }
     }
   }
-  /// Sums of a row, which wait in their places while something is summed exactly: the registers that they have are
-  /// needed for that, and where they were not put away, compilers would keep them out of registers all the time.
+  /// Writes the sums of a row to memory while another is summed exactly: that needs their registers, and without the
+  /// write compilers would keep them out of registers all the time.
   KOKKOS_FORCEINLINE_FUNCTION void put_away(const InnerSum<T> (&sum)[most], int r, int j) const {
     HEDDLE_UNROLL
     for (int c = 0; c < most; ++c) {
@@ -142,7 +142,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     }
   }
 
-  /// The first warp: tells all teams the best row of this one, and finds the best of all.
+  /// The first warp: sends the best row of this team to all teams, and finds the best of all.
   KOKKOS_INLINE_FUNCTION void choose(const Team& team, Shared& shared, int j, int lane) const {
     const std::uint32_t now = first_step + static_cast<std::uint32_t>(j);
     Proposal none;
@@ -179,7 +179,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     }
     heddle::impl::meet_in_warp(team);
   }
-  /// The pivot's row from column j on, a lane for each element, and whether this lane's is open.
+  /// Rounds the pivot's row from column j on, a lane for each element, and returns whether this lane's is open.
   KOKKOS_INLINE_FUNCTION bool round_row_of_u(Shared& shared, int j, int lane) const {
     const Row& row = shared.chosen_row.row;
     if (lane == 0) {
@@ -213,12 +213,12 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
       moves.clear();
       Kokkos::memory_fence();
     }
-    // Column j is in sum[0]: after each step the row is turned by one place.
+    // Column j is in sum[0]: each step shifts the row by one element.
     for (int j = 0; j < leaf.width; ++j) {
       T value(0);
       const bool is_candidate = here && position >= top + j;
       const bool is_open = is_candidate && !bounds.rounds(sum[0], value);
-      // A lane that is open comes before all others: of equal ranks the first position is taken.
+      // An open lane precedes all others: among equal ranks the first position is taken.
       const auto proposal = [&](bool open) {
         Proposal mine;
         FirstOfLargest{&mine}.init(mine);
@@ -280,7 +280,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
       }
     }
     if (!here) return;
-    // What was a pivot's row has U from its step on.
+    // A former pivot's row holds U from its step on.
     for (int k = 0; k < leaf.width; ++k) {
       columns.at(r, leaf.column + k) = position - top <= k ? shared.u[position - top][k] : l(thread, k);
     }
@@ -288,7 +288,7 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   }
 };
 
-/// A leaf of any number of rows, by four kernels a column.
+/// Factors a leaf of any number of rows, by four kernels a column.
 template <Scalar T>
 void device_tall_leaf(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
                       const SumBounds<T>& bounds, const Kokkos::View<Index*, MemorySpace>& pivots,
@@ -349,12 +349,12 @@ template <Scalar T> class DeviceLeaves {
         most_teams_(heddle::impl::resident_teams(space)),
         words_(space, "heddle::exact::leaf_words", 2 * most_teams_ * Leaf::words_of_team) {}
 
-  /// Columns of `rows` rows that are best factored together.
+  /// Returns the best number of columns of `rows` rows to factor together.
   [[nodiscard]] Index width(Index rows) const {
     const Index of_clusters = clusters_.width(rows);
     return of_clusters > 0 ? of_clusters : device_leaf_columns<T>;
   }
-  /// Sets pivots(row) and those after it, and what has to move in all other columns.
+  /// Sets pivots(row) and those after it, and the moves for all other columns.
   void factor(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
               const Kokkos::View<Index*, MemorySpace>& pivots, const DeviceMoves& moves) {
     const Index rows = columns.m - leaf.row;
@@ -380,11 +380,10 @@ template <Scalar T> class DeviceLeaves {
   static constexpr int choices[4] = {64, 128, 160, 192};
   using Leaf = ExactLeaf<T, static_cast<int>(device_leaf_columns<T>), 192>;
 
-  // Rows of a team, one a thread: of those that its fast memory has room for, as few as leave no more teams than
-  // multiprocessors, so that these share the work, but where there is room not fewer than 128. 0 where there would be
-  // more teams.
+  // Returns the rows of a team, one a thread: the fewest that fit its fast memory and need no more teams than
+  // multiprocessors, so that these share the work, but at least 128 if they fit. 0 if there would be more teams.
   [[nodiscard]] int threads_for(Index rows) const {
-    constexpr int fast_memory = 47 * 1024;  // Some is Kokkos' own.
+    constexpr int fast_memory = 47 * 1024;  // The remainder is for Kokkos.
     int most = 0;
     for (const int threads : choices) {
       if (Leaf::scratch_bytes(threads) > fast_memory) break;

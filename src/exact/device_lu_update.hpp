@@ -1,4 +1,4 @@
-// A factored panel taken off other columns on a GPU: rows of U, one after the other, and the sums below them.
+// Trailing update of a factored panel on a GPU: rows of U, one after the other, and the sums below them.
 #pragma once
 
 #include "core/meeting_teams.hpp"
@@ -10,10 +10,10 @@
 
 namespace heddle::exact::impl {
 
-/// Rows [row, row + width) of U in `rest`: a team for 32 columns, a lane for each, so that 32 elements of a row are
-/// rounded at the same time, and by no thread but the one that has their sums. A warp keeps the sums of a few rows.
-/// When its turn comes it finds these rows one after the other, without waiting for anyone, and the warps behind it
-/// take them off theirs, all at once.
+/// Computes rows [row, row + width) of U in `rest`: a team for 32 columns, a lane for each, so that 32 elements of a
+/// row are rounded at the same time, each by the thread that has their sums. A warp keeps the sums of a few rows. In
+/// its turn it finds these rows one after the other, without synchronisation, and the warps behind it subtract their
+/// products, all at once.
 template <Scalar T> struct RowsOfU {
   static constexpr int lanes = heddle::impl::lanes_of_warp;
   static constexpr int rows_each = is_complex<T> ? 4 : 8;
@@ -25,10 +25,10 @@ template <Scalar T> struct RowsOfU {
   using Sums = InnerSum<T>[rows_each];
   using Rows = T[rows_each][lanes];
   struct Shared {
-    Rows u[2];                 // Of turns, one after the other.
-    T own[most_warps][block];  // Of L, by columns: what a warp takes its own rows off its own with,
-    T l[most_warps][block];    // and those whose turn it is.
-    ExactSum<T> exact;         // Of the warp whose turn it is.
+    Rows u[2];                 // Rows of U, for alternate turns.
+    T own[most_warps][block];  // Elements of L, by columns, for a warp's updates of its own rows by each other
+    T l[most_warps][block];    // and by the rows of the current turn.
+    ExactSum<T> exact;         // Sum of the warp whose turn it is.
   };
   using SharedView = Kokkos::View<Shared*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
 
@@ -39,7 +39,7 @@ template <Scalar T> struct RowsOfU {
   Range rest;
   SumBounds<T> bounds;
 
-  /// What takes rows k, ... of U off rows `first`, ..., spread over the lanes of a warp.
+  /// Elements of L that multiply rows k, ... of U in the update of rows `first`, ..., spread over the lanes of a warp.
   struct Spread {
     T l[block_each];
     KOKKOS_FORCEINLINE_FUNCTION void store(T (&to)[block], int lane) const {
@@ -60,7 +60,7 @@ template <Scalar T> struct RowsOfU {
     return spread;
   }
 
-  /// Rows `first`, ... from their sums in memory, by a warp: where twice the precision leaves some of them open.
+  /// Finds rows `first`, ... from their sums in memory, by a warp, if twice the precision leaves some of them open.
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void find_exactly(Team team, Shared& shared, Rows& u, int first, int lane,
                                                         Index c) const {
     for (int r = 0; r < rows_each && first + r < width; ++r) {
@@ -88,11 +88,11 @@ template <Scalar T> struct RowsOfU {
       }
       u[r][lane] = value;
       if (c < rest.end) columns.at(i, c) = value;
-      // Sums of other lanes need it.
+      // Sums of other lanes need the value.
       heddle::impl::meet_in_warp(team);
     }
   }
-  /// Rows `first`, ... by the warp that has their sums, with nothing more to be taken off them but one another.
+  /// Finds rows `first`, ... by the warp that has their sums, to which only their own products remain to be applied.
   KOKKOS_FORCEINLINE_FUNCTION void find(const Team& team, Shared& shared, Rows& u, Sums& sum, int first, int lane,
                                         Index c) const {
     const T(&l)[block] = shared.own[team.team_rank()];
@@ -111,7 +111,8 @@ template <Scalar T> struct RowsOfU {
         Kokkos::Max<int>(any));
     if (any != 0) {
       find_exactly(team, shared, u, first, lane, c);
-      // Nobody asks for the sums any more, but compilers would keep them for that, out of registers, all the time.
+      // The sums are dead here, but without this compilers would keep them for that path, out of registers, all the
+      // time.
       HEDDLE_UNROLL
       for (int r = 0; r < rows_each; ++r) sum[r] = {};
       return;
@@ -121,7 +122,7 @@ template <Scalar T> struct RowsOfU {
       if (first + r < width && c < rest.end) columns.at(row + first + r, c) = u[r][lane];
     }
   }
-  /// Takes rows of U, of which this lane's elements are u(0), u(1), ..., off this warp's.
+  /// Subtracts the products with rows of U, of which this lane's elements are u(0), u(1), ..., from this warp's sums.
   template <class U> KOKKOS_FORCEINLINE_FUNCTION static void take_off(Sums& sum, const T (&l)[block], const U& u) {
     HEDDLE_UNROLL
     for (int k = 0; k < rows_each; ++k) {
@@ -138,7 +139,7 @@ template <Scalar T> struct RowsOfU {
     const int warps = team.team_size();
     const Index c = rest.begin + Index{team.league_rank()} * lanes + lane;
     T(&l)[block] = shared.l[warp];
-    // As many rows at a time as the team keeps the sums of.
+    // As many rows at a time as the team keeps sums of.
     for (int begin = 0; begin < width; begin += warps * rows_each) {
       const int first = begin + warp * rows_each;
       Sums sum;
@@ -183,7 +184,7 @@ void device_rows_of_u(const ExecutionSpace& space, const DeviceColumns<T>& colum
                        Rows{columns, panel, row, width, rest, SumBounds<T>(row + width, block)});
 }
 
-/// The sums in `rest` below row + width, a product after the other: for few columns of a panel.
+/// Updates the sums in `rest` below row + width, product by product: for few columns of a panel.
 template <Scalar T>
 void device_few_products(const ExecutionSpace& space, const DeviceColumns<T>& columns, const PanelElements<T>& panel,
                          Index row, int width, Range rest) {
@@ -203,8 +204,8 @@ void device_few_products(const ExecutionSpace& space, const DeviceColumns<T>& co
       });
 }
 
-/// Powers of two above the elements of each row of a panel below row + width, and of each column of `rest` within rows
-/// [row, row + width): scales(i) and scales(m + c).
+/// Computes powers of two above the elements of each row of a panel below row + width, and of each column of `rest`
+/// within rows [row, row + width): scales(i) and scales(m + c).
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): a panel and what it is taken off
 void device_scales(const ExecutionSpace& space, const DeviceColumns<T>& columns, const PanelElements<T>& panel,
@@ -229,8 +230,8 @@ void device_scales(const ExecutionSpace& space, const DeviceColumns<T>& columns,
       });
 }
 
-/// The sums in `rest` below row + width, in tiles: a team of 16 x 16 threads, 4 x 4 elements each (4 x 2 complex),
-/// whose sums are at their places in registers.
+/// Updates the sums in `rest` below row + width, in tiles: a team of 16 x 16 threads, 4 x 4 elements each (4 x 2
+/// complex), whose sums are kept as PlacedSum in registers.
 template <Scalar T> struct TileProducts {
   static constexpr int side = 16;
   static constexpr int threads = side * side;
@@ -239,7 +240,7 @@ template <Scalar T> struct TileProducts {
   static constexpr int rows = side * rows_each;
   static constexpr int tile_columns = side * columns_each;
   static constexpr int slice = 8;
-  static constexpr int l_each = slice * rows / threads;  // Elements that a thread loads of a slice.
+  static constexpr int l_each = slice * rows / threads;  // Elements of a slice that a thread loads.
   static constexpr int u_each = slice * tile_columns / threads;
   static constexpr int parts = parts_of_scalar<T>;
   using Number = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
@@ -266,7 +267,7 @@ template <Scalar T> struct TileProducts {
       return static_cast<double>(x);
     }
   }
-  /// What a thread reads of the next slice, and lays into fast memory.
+  /// Elements of the next slice that a thread reads and stores to fast memory.
   struct Next {
     T l[l_each];
     T u[u_each];

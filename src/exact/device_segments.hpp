@@ -1,4 +1,4 @@
-// On GPUs: a thread, lanes of a warp or a team for each segment, by its length; the longest by the whole device.
+// On GPUs: segments summed by a thread, lanes of a warp or a team each, by length; the longest by the whole device.
 #pragma once
 
 #include "core/workspace.hpp"
@@ -6,11 +6,11 @@
 
 namespace heddle::exact::impl {
 
-/// What is to be done about a segment yet.
+/// Pending work of a segment.
 enum class SegmentState : char { done, open, long_one };
 using SegmentStates = Kokkos::View<SegmentState*, MemorySpace>;
 
-/// Those of a state, in order.
+/// Returns the segments in a state, in order.
 inline Kokkos::View<Index*, MemorySpace> segments_in(heddle::impl::Workspace& workspace, const SegmentStates& states,
                                                      SegmentState state) {
   const ExecutionSpace& space = workspace.space();
@@ -34,7 +34,7 @@ inline Kokkos::View<Index*, MemorySpace> segments_in(heddle::impl::Workspace& wo
   return list;
 }
 
-/// Segments of up to `longest` terms, each by a thread.
+/// Sums segments of up to `longest` terms, each by a thread.
 template <RealScalar T, class I>
 void sum_by_threads(const ExecutionSpace& space, const Segments<T, I>& segments, Index longest,
                     const SegmentStates& states) {
@@ -55,7 +55,7 @@ void sum_by_threads(const ExecutionSpace& space, const Segments<T, I>& segments,
       });
 }
 
-/// Segments of up to `longest` terms, each by so many lanes of a warp, 2 to 32.
+/// Sums segments of up to `longest` terms, each by `lanes` lanes of a warp, 2 to 32.
 template <RealScalar T, class I>
 void sum_by_lanes(const ExecutionSpace& space, const Segments<T, I>& segments, int lanes, Index longest,
                   const SegmentStates& states) {
@@ -86,7 +86,7 @@ void sum_by_lanes(const ExecutionSpace& space, const Segments<T, I>& segments, i
       });
 }
 
-/// The segments of a list, of up to `longest` terms, each by a team.
+/// Sums the segments of a list, of up to `longest` terms, each by a team.
 template <RealScalar T, class I>
 void sum_by_teams(const ExecutionSpace& space, const Segments<T, I>& segments,
                   const Kokkos::View<Index*, MemorySpace>& list, Index longest, const SegmentStates& states) {
@@ -109,7 +109,7 @@ void sum_by_teams(const ExecutionSpace& space, const Segments<T, I>& segments,
       });
 }
 
-/// The segments of a list, each exactly by a team, whose fast memory the sum is in. 2^29 terms at most.
+/// Sums the segments of a list, each exactly by a team, whose fast memory holds the sum. 2^29 terms at most.
 template <RealScalar T, class I>
 void sum_exactly_by_teams(const ExecutionSpace& space, const Segments<T, I>& segments,
                           const Kokkos::View<Index*, MemorySpace>& list) {
@@ -135,7 +135,7 @@ void sum_exactly_by_teams(const ExecutionSpace& space, const Segments<T, I>& seg
       });
 }
 
-/// All sums, of segments of `elements` terms together; how many were formed again.
+/// Computes all sums of segments, of `elements` terms together; returns how many were formed again.
 template <RealScalar T, class I>
 Index sum_segments_on_device(heddle::impl::Workspace& workspace, const Segments<T, I>& segments, Index elements) {
   const ExecutionSpace& space = workspace.space();
@@ -148,7 +148,7 @@ Index sum_segments_on_device(heddle::impl::Workspace& workspace, const Segments<
   if (length < for_a_thread) {
     sum_by_threads(space, segments, 16 * for_a_thread, states);
   } else {
-    // Eight terms a lane at least, as one lane rounds while the others of a segment are idle.
+    // At least eight terms a lane, since one lane rounds while the others of a segment are idle.
     int lanes = 4;
     while (lanes < 32 && 16 * lanes <= length) lanes *= 2;
     sum_by_lanes(space, segments, lanes, Index{256} * lanes, states);

@@ -1,5 +1,5 @@
-// On GPUs: inner products by each algorithm, with one interface: add_product() and finished(); those
-// that triangular systems take have add(), too.
+// On GPUs: inner products by each algorithm, with one interface: add_product() and finished(); those for triangular
+// systems also have add().
 #pragma once
 
 #include "exact/algorithms.hpp"
@@ -9,7 +9,7 @@
 
 namespace heddle::exact::impl {
 
-/// Expansions of `levels` doubles before an accumulator, which stands alone where they are 0.
+/// Expansions of `levels` doubles before an accumulator; the accumulator alone if `levels` is 0.
 template <Scalar T, int levels> struct ExpandedSum {
   Expansion<levels == 0 ? 2 : levels> leading[parts_of_scalar<T>];
   ExactSum<T> rest;
@@ -43,19 +43,19 @@ template <Scalar T, int levels> struct ExpandedSum {
       take(p, left);
     }
   }
-  // Out of the loop's way: the accumulator's code is long.
+  // Out of line: the accumulator's code is long.
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void take(int p, double left) { rest.part[p].add(left); }
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void take_product(int p, double a, double b) { rest.part[p].add_product(a, b); }
 };
 
-/// In twice the precision, whatever that loses.
+/// A sum in twice the precision; losses beyond it are ignored.
 template <Scalar T> struct TwiceSum : InnerSum<T> {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T finished(const Update<T>& update, const T& y) const {
     return update.nearly(*this, y).value();
   }
 };
 
-/// Rounded at every step.
+/// A sum rounded at every step.
 template <Scalar T> struct PlainSum {
   T sum = T(0);
   KOKKOS_INLINE_FUNCTION void add(const T& x) { sum += x; }
@@ -66,7 +66,7 @@ template <Scalar T> struct PlainSum {
   }
 };
 
-/// f(std::type_identity<Sum>()) for an algorithm other than Algorithm::automatic.
+/// Calls f(std::type_identity<Sum>()) for an algorithm other than Algorithm::automatic.
 template <Scalar T, class F> void with_device_sum(Algorithm algorithm, const F& f) {
   if (algorithm == Algorithm::plain) {
     f(std::type_identity<PlainSum<T>>());

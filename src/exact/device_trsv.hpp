@@ -1,5 +1,4 @@
-// Triangular systems on a GPU, in one kernel: a team for each block of rows, which takes what is found of x as other
-// teams find it.
+// Triangular systems on a GPU, in one kernel: a team for each block of rows, which uses x as other teams find it.
 #pragma once
 
 #include "core/simd.hpp"
@@ -8,16 +7,17 @@
 
 namespace heddle::exact::impl {
 
-/// Rows of a block, one for each thread of a team. The block of the diagonal lies in the team's fast memory (33 KB of
-/// double, 17 of complex double).
+/// Rows of a block, one for each thread of a team. The diagonal block is in the team's fast memory (33 KB of double, 17
+/// of complex double).
 template <Scalar T> inline constexpr int solve_block = sizeof(T) <= 8 ? 64 : 32;
 
-/// How far a solution is: two counters in the device's memory, both zero when a kernel begins.
+/// Progress of a solution: two counters in the device's memory, both zero when a kernel begins.
 struct SolveProgress {
   Kokkos::View<int[2], MemorySpace> counters;
-  /// The block that a team takes: in the order of solution, so that whom it waits for is at work already.
+  /// Returns the block of a team: blocks are taken in the order of solution, so that every block waited for is already
+  /// running.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int take() const { return Kokkos::atomic_fetch_add(&counters(0), 1); }
-  /// Blocks whose x is in memory.
+  /// Number of blocks whose x is in memory.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int found() const { return Kokkos::atomic_load(&counters(1)); }
   KOKKOS_INLINE_FUNCTION void set_found(int blocks) const { Kokkos::atomic_store(&counters(1), blocks); }
 };
@@ -31,13 +31,12 @@ template <Scalar T, class Sum> struct DeviceSystem {
   Kokkos::View<T*, MemorySpace> x;
   SolveProgress progress;
 
-  /// The row that is solved after so many others.
+  /// Returns the row solved after `position` others.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index row(Index position) const {
     return lower ? position : A.rows - 1 - position;
   }
 
-  /// Takes the products of row i with every step-th of the x that were found before it, from the `first` on, into a sum
-  /// that others add to.
+  /// Adds the products of row i with every step-th x found before it, from the `first` on, to a shared sum.
   HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_exactly(ExactSum<T>& sum, Index i, int first, int step) const {
     const Index known_begin = lower ? 0 : i + 1;
     const Index known_end = lower ? i : A.rows;
@@ -47,7 +46,7 @@ template <Scalar T, class Sum> struct DeviceSystem {
       });
     }
   }
-  /// Takes the products of row i with x in [first, last).
+  /// Adds the products of row i with x in [first, last).
   KOKKOS_INLINE_FUNCTION void add_products(Sum& sum, Index i, Index first, Index last) const {
     if constexpr (std::is_same_v<Sum, InnerSum<T>>) {
       const auto& found = x;
@@ -59,10 +58,10 @@ template <Scalar T, class Sum> struct DeviceSystem {
       }
     }
   }
-  /// Columns of row i that are read.
+  /// Columns [begin(i), end(i)) of row i are read.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index begin(Index i) const { return lower ? 0 : unit ? i + 1 : i; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index end(Index i) const { return !lower ? A.rows : unit ? i : i + 1; }
-  /// Element i of b - A x; `sum` has the products.
+  /// Returns element i of b - A x; `sum` has the products.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T residual(Index i, Sum& sum) const {
     const auto minus = [&](Index k) { return -x(k); };
     sum.add(b(i));
@@ -86,13 +85,13 @@ template <Scalar T, class Sum> struct DeviceSystem {
   }
 };
 
-/// A team at its block of rows.
+/// Solution of one block of rows by a team.
 template <Scalar T, class Sum, class Team> class BlockSolve {
  public:
   using Block = Kokkos::View<T*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
   using Exact = Kokkos::View<ExactSum<T>, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
   static constexpr int block = solve_block<T>;
-  // Odd, so that neither a row nor a column of the block lies in one bank.
+  // Odd, so that neither a row nor a column of the block falls into one bank.
   static constexpr int leading = block + 1;
   [[nodiscard]] static int scratch_bytes() {
     return static_cast<int>(Block::shmem_size(leading * block) + Block::shmem_size(block + 1) + Exact::shmem_size());
@@ -103,7 +102,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
                    static_cast<int>(Kokkos::min<Index>(block, system.A.rows - Index{number} * block))) {
     number_ = number;
   }
-  /// Of `rows` rows, at most a block, that are solved from the begin-th on: for solve().
+  /// For solve(): `rows` rows, at most a block, that are solved from the begin-th on.
   KOKKOS_INLINE_FUNCTION BlockSolve(const DeviceSystem<T, Sum>& system, const Team& team, Index begin, int rows)
       : system_(system),
         team_(team),
@@ -132,7 +131,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
       system_.progress.set_found(number_ + 1);
     }
   }
-  /// Finds x of this block from each row's b less the products with x that are found; load_diagonal() comes before.
+  /// Finds x of this block from each row's b less the products with the known x; call load_diagonal() first.
   KOKKOS_INLINE_FUNCTION void solve(const Sum& sum) const {
     team_.team_barrier();
     const DivisorOf<T> divisor(rank_ < rows_ && !system_.unit ? diagonal_(rank_ + leading * rank_) : T(1));
@@ -165,10 +164,9 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
       sum.add_product(diagonal_(rank_ + leading * step), minus_x_(step));
     }
   }
-  /// Row by row, each rounded as well as its sum tells. Each step waits for the one before, so that nothing else is
-  /// done in it: what sums leave open comes afterwards, and no branch depends on the row but that of who divides.
-  /// Threads whose row is found, or is none, compute what nobody reads. Returns the sums with the products of this
-  /// block.
+  /// Solves row by row, each rounded from its sum in twice the precision. Each step waits for the one before, so it
+  /// does nothing else: open sums come afterwards, and only the division branches on the row. Threads with a finished
+  /// row, or none, compute values that are never read. Returns the sums with the products of this block.
   KOKKOS_INLINE_FUNCTION Sum solve_steps(Sum sum, const DivisorOf<T>& divisor) const {
     T next = diagonal_(rank_);
     for (int step = 0; step < rows_; ++step) {
@@ -186,7 +184,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
     }
     return sum;
   }
-  /// Takes the products with the x of another block, when it is found. What A has is read before.
+  /// Adds the products with the x of another block, once it is found. Elements of A are read before the wait.
   KOKKOS_INLINE_FUNCTION void add_block(int other, int& found, Sum& sum) const {
     const Index first = Index{other} * block;
     const Index i = rank_ < rows_ ? row(rank_) : row(0);
@@ -201,7 +199,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
       } while (found <= other);
       Kokkos::memory_fence();
     }
-    // Also: the x before is no longer read.
+    // This also ends the reads of the previous x.
     team_.team_barrier();
     minus_x_(rank_) = -system_.x(system_.row(first + rank_));
     team_.team_barrier();
@@ -210,7 +208,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
       sum.add_product(a[k], minus_x_(k));
     }
   }
-  /// From the first row on that `whole` leaves open: row by row, exactly where it must be. `before` has the products
+  /// Solves from the first row on that `whole` leaves open: row by row, exactly if needed. `before` has the products
   /// with other blocks.
   KOKKOS_INLINE_FUNCTION void solve_open(const Sum& whole, Sum before, const DivisorOf<T>& divisor) const {
     T value;
@@ -262,11 +260,11 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
   Index begin_;
   int rows_;
   Block diagonal_;
-  Block minus_x_;  // And, last, whether one is known.
+  Block minus_x_;  // The last element: whether one is known.
   Exact exact_;
 };
 
-/// x = A^-1 b for triangular A.
+/// Computes x = A^-1 b for triangular A.
 template <Scalar T, class Sum> void device_solve_once(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system) {
   constexpr int block = solve_block<T>;
   using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<block, 2>>;
@@ -284,7 +282,7 @@ template <Scalar T, class Sum> void device_solve_once(const ExecutionSpace& spac
       });
 }
 
-/// r = b - A x for triangular A, each element correctly rounded where the algorithm is exact.
+/// Computes r = b - A x for triangular A, each element correctly rounded if the algorithm is exact.
 template <Scalar T, class Sum>
 void device_residual(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system,
                      const Kokkos::View<T*, MemorySpace>& r) {
@@ -356,7 +354,7 @@ void device_solve(Algorithm algorithm, const ExecutionSpace& space, const Operan
   } else if (algorithm == Algorithm::twice) {
     device_solve<T, TwiceSum<T>>(space, A, lower, unit, x, refinements);
   } else {
-    // Accumulators in these kernels take nvcc a quarter of an hour to compile.
+    // nvcc takes a quarter of an hour to compile accumulators in these kernels.
     require(trsv_takes(algorithm), "exact::trsv: the algorithm ", to_string(algorithm), " is there on CPUs alone");
     device_solve<T, InnerSum<T>>(space, A, lower, unit, x, refinements);
   }

@@ -1,3 +1,4 @@
+// Correctly rounded sums, inner products and norms over ranks, and the exact MPI reduction.
 #include "comm/reductions.hpp"
 #include "core/instantiate.hpp"
 #include "exact/allreduce.hpp"
@@ -20,7 +21,7 @@
 namespace heddle::exact {
 namespace {
 
-// x_0 + ... of what each rank sent, `stride` apart.
+// Returns x_0 + ..., one term per rank, `stride` apart.
 template <RealScalar T> T rounded_sum_of(const T* terms, std::size_t stride, int count) {
   Compensated sum;
   for (int k = 0; k < count; ++k) {
@@ -105,11 +106,11 @@ namespace {
 
 using namespace impl;
 
-// What every rank knows alike of a sum in twice the precision.
+// Global state of a sum in twice the precision, the same on every rank.
 struct RankSum {
   Compensated sum;
   Index terms = 0;
-  Index other_terms = 0;  // Of the second vector.
+  Index other_terms = 0;  // Length of the second vector.
 };
 RankSum merged(const Communicator& comm, const RankSum& mine) {
   std::vector<RankSum> all(static_cast<std::size_t>(comm.size()));
@@ -124,8 +125,8 @@ RankSum merged(const Communicator& comm, const RankSum& mine) {
   return total;
 }
 
-// The rounded sum of the terms of all ranks; finish(compensated, terms, absolute, result) tells whether it is known,
-// exactly(sum) rounds the exact one.
+// Returns the rounded sum of the terms of all ranks; finish(compensated, terms, absolute, result) returns whether it is
+// known, exactly(sum) rounds the exact one.
 template <RealScalar T, class Terms, class Finish, class Exactly>
 T over_ranks(const Communicator& comm, const Terms& terms, Index n, Index other, const Finish& finish,
              const Exactly& exactly) {

@@ -1,3 +1,4 @@
+// Correctly rounded product of a distributed matrix and a vector.
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "dist/elementwise.hpp"
@@ -26,7 +27,7 @@ struct ListedRows {
   KOKKOS_INLINE_FUNCTION Index operator()(Index k) const { return list(k); }
 };
 
-// This rank's part of op(A) x: whole sums over its columns, for its rows.
+// This rank's part of op(A) x: sums over its columns, for its rows.
 template <Scalar T> class LocalProducts {
  public:
   LocalProducts(const ExecutionSpace& space, const impl::Operand<T>& A, const std::vector<T>& x)
@@ -47,7 +48,7 @@ template <Scalar T> class LocalProducts {
   }
 
  private:
-  // Sums of the rows row(0), ..., row(count - 1).
+  // Returns the sums of rows row(0), ..., row(count - 1).
   template <class Sum, class Row> [[nodiscard]] std::vector<Sum> of_rows(Index count, const Row& row) const {
     constexpr bool is_exact = std::is_same_v<Sum, impl::ExactSum<T>>;
     std::vector<Sum> sums(static_cast<std::size_t>(count));
@@ -111,7 +112,7 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
       part[k] = x[static_cast<std::size_t>(crossed ? A.global_row(at) : A.global_column(at))];
     }
     const LocalProducts<T> products(comm.space(), local.block(0, 0, rows, static_cast<Index>(part.size())), part);
-    // In order of rank, on every rank.
+    // Every rank merges the sums in order of rank.
     std::vector<impl::InnerSum<T>> mine(m);
     const std::vector<impl::InnerSum<T>> sums = products.compensated();
     for (Index k = 0; k < rows; ++k) {
@@ -133,7 +134,7 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
         unknown.push_back(i);
       }
     }
-    // The rest exactly, some at a time.
+    // The remaining rows exactly, some at a time.
     constexpr std::size_t at_once = 1024;
     for (std::size_t begin = 0; begin < unknown.size(); begin += at_once) {
       const std::size_t count = std::min(at_once, unknown.size() - begin);

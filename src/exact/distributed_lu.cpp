@@ -1,3 +1,4 @@
+// Reproducible blocked LU factorization of a distributed matrix.
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "dist/elementwise.hpp"
@@ -19,11 +20,11 @@ namespace heddle::exact {
 namespace impl {
 namespace {
 
-// Columns of a panel, and of the blocks that ranks take in turn.
+// Number of columns of a panel, and of the blocks that ranks take in turn.
 constexpr Index columns_of_block = heddle::impl::on_host ? 64 : most_device_columns;
 constexpr int tag_of_panels = 21;
 
-// Panels from the rank that has factored them to those that have columns on their right, and what each does with them.
+// Sends panels from the rank that factored them to those with columns on their right, which apply the trailing update.
 template <Scalar T> class LuOverRanks {
  public:
   LuOverRanks(const Communicator& comm, const DistributedMatrix<T>& A, Index block)
@@ -69,7 +70,7 @@ template <Scalar T> class LuOverRanks {
   [[nodiscard]] bool has_columns_behind(int rank, Index column) const {
     return axis_.count_below(rank, column) < axis_.count(rank);
   }
-  // The panel's rows and columns as a message has them.
+  // Returns the buffer of a message with the panel's rows and columns.
   [[nodiscard]] MatrixView<T> message(Index row, Index width) const {
     return heddle::impl::matrix_view(message_.data(), m_ - row, width, m_ - row);
   }
@@ -95,7 +96,7 @@ template <Scalar T> class LuOverRanks {
       columns_.keep(panel, row);
       columns_.apply({panel.data() - row, 1, m_ - row}, row, width, axis_.count_below(rank, behind));
     }
-    // Nothing moves a message while its sender is in a broadcast, for which others may want the message first.
+    // A message makes no progress while its sender is in a broadcast, which others may enter only after the message.
     for (Request& request : sent) {
       request.wait();
     }
@@ -110,7 +111,7 @@ template <Scalar T> class LuOverRanks {
   Index steps_;
   WholeL<T> whole_;
   RankColumns<T> columns_;
-  Kokkos::View<T*, MemorySpace> message_;  // Of a panel.
+  Kokkos::View<T*, MemorySpace> message_;  // Buffer of a panel.
 };
 
 }  // namespace

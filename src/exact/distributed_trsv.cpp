@@ -1,3 +1,4 @@
+// Reproducible solution of a distributed triangular system.
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "exact/arithmetic.hpp"
@@ -17,7 +18,7 @@ namespace heddle::exact {
 namespace impl {
 namespace {
 
-// A triangular system whose rows are dealt out to the ranks in blocks.
+// A triangular system whose rows are distributed over the ranks in blocks.
 template <Scalar T> class SolveOverRanks {
  public:
   SolveOverRanks(const Communicator& comm, const RankSystem<T>& system, const CyclicAxis& axis)
@@ -41,7 +42,7 @@ template <Scalar T> class SolveOverRanks {
     }
     return x;
   }
-  // b - op(A) x, on every rank.
+  // Returns b - op(A) x, on every rank.
   [[nodiscard]] std::vector<T> residual(const std::vector<T>& b, const std::vector<T>& x) {
     const auto most = static_cast<std::size_t>(axis_.count(0));
     std::vector<T> part = rows_.residual(mine(b), x, [&](Index i) { return axis_.global(comm_.rank(), i); });
@@ -97,7 +98,7 @@ void trsv(const Communicator& comm, Triangle triangle, Operation op, Diagonal di
       return;
     }
     const impl::DefaultArithmetic arithmetic;
-    // Rows of op(A), whole.
+    // Whole rows of op(A).
     constexpr Index block = impl::solve_block<T>;
     const bool crossed = op != Operation::none;
     const Placement dealt = crossed ? Placement::block_cyclic(n, n, n, block, 1, comm.size())

@@ -1,4 +1,4 @@
-// Quotients of many numbers by one.
+// Quotients of many numbers by one divisor.
 #pragma once
 
 #include "exact/quotient.hpp"
@@ -13,15 +13,15 @@ class Divisor {
   KOKKOS_INLINE_FUNCTION explicit Divisor(double divisor) : divisor_(divisor), inverse_(1.0 / divisor) {}
   /// `inverse`: 1 / divisor as it rounds.
   KOKKOS_INLINE_FUNCTION Divisor(double divisor, double inverse) : divisor_(divisor), inverse_(inverse) {}
-  /// x / divisor as it rounds where is_right(x).
+  /// Returns x / divisor, correctly rounded if is_right(x).
   [[nodiscard]] KOKKOS_INLINE_FUNCTION double quotient(double x) const {
     const double first = rounded_product(x, inverse_);
     const double second = Kokkos::fma(Kokkos::fma(-first, divisor_, x), inverse_, first);
     return Kokkos::fma(Kokkos::fma(-second, divisor_, x), inverse_, second);
   }
-  /// Whether both numbers are so far from the ends of the range that nothing over- or underflows. Then the first
-  /// quotient is within 2 units in the last place of the exact one, the second within one, so that its remainder is a
-  /// double, and the third is rounded correctly since the inverse is (P. Markstein, "Computation of elementary
+  /// Returns true if both numbers are so far from the ends of the range that nothing over- or underflows. Then the
+  /// first quotient is within 2 units in the last place of the exact one, the second within one, so that its remainder
+  /// is a double, and the third is rounded correctly since the inverse is (P. Markstein, "Computation of elementary
   /// functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34, 1990).
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_right(double x) const { return is_tame(x) && is_tame(divisor_); }
 
@@ -32,7 +32,7 @@ class Divisor {
   double divisor_;
   double inverse_;
 };
-/// Quotients as quotient() has them.
+/// Quotients by quotient().
 template <Scalar T> struct PlainDivisor {
   T divisor;
   KOKKOS_INLINE_FUNCTION explicit PlainDivisor(const T& value) : divisor(value) {}

@@ -1,4 +1,4 @@
-// On the host: an integer for each exponent, to which the fractions of numbers are added.
+// On the host: one integer for each exponent, to which the fractions of numbers are added.
 #pragma once
 
 #include "exact/terms.hpp"
@@ -11,10 +11,10 @@
 
 namespace heddle::exact::impl {
 
-/// The exact sum of doubles by one addition of integers for each (R. Neal, "Fast exact summation using small and large
-/// superaccumulators", arXiv:1505.05571, 2015: the large one): their bits go, as they are, to the integer of their sign
-/// and exponent, which what their signs and exponents came to is subtracted from later. 40 KB. flush() gives all to an
-/// accumulator, which takes it as if each number had been added to it: infinities, NaNs and the signs of zeros too.
+/// The exact sum of doubles by one integer addition for each (R. Neal, "Fast exact summation using small and large
+/// superaccumulators", arXiv:1505.05571, 2015: the large one): their bits are added unchanged to the integer of their
+/// sign and exponent, and the contribution of sign and exponent bits is subtracted later. 40 KB. flush() moves
+/// everything to an accumulator, as if each number had been added to it: infinities, NaNs and the signs of zeros too.
 class ExponentSums {
  public:
   ExponentSums() { left_.fill(most); }
@@ -38,10 +38,10 @@ class ExponentSums {
  private:
   using Format = bits::Format<double>;
   static constexpr std::size_t kinds = 4096;  // Signs and exponents.
-  // So many fractions of 52 bits are below 2^64.
+  // The sum of this many fractions of 52 bits is below 2^64.
   static constexpr std::uint16_t most = 4096;
 
-  // Seldom, so not in the way of the loop that adds.
+  // Out of line, since it is seldom called from the loop that adds.
   [[gnu::noinline]] void give(std::size_t kind, Accumulator<double>& sum) {
     const std::uint64_t count = most - left_[kind];
     const std::uint64_t fractions = sums_[kind] - count * (std::uint64_t{kind} << Format::fraction);
@@ -75,17 +75,17 @@ class ExponentSums {
 
 /// Adds the terms from `begin` to `end` to `sum`.
 template <class Terms> void add_exactly(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
-  // Fewer are not worth the integers' way to the accumulator.
+  // Fewer terms do not pay for moving the integers to the accumulator.
   constexpr Index fewest = 4096;
   Index k = begin;
   if (end - begin >= fewest) {
-    // Two, in turn: neighbouring numbers often have the same exponent, and an integer that was written just now cannot
-    // be read at once.
+    // Two, in turn: neighbouring numbers often have the same exponent, and a load that follows a store to the same
+    // integer stalls.
     const auto both = std::make_unique<ExponentSums[]>(2);
     ExponentSums* const sums = both.get();
     constexpr int lanes = Terms::parts == 1 ? 2 : 64;
     for (; k + lanes <= end; k += lanes) {
-      // Products and their errors in vectors first.
+      // Products and their errors are vectorised first.
       alignas(64) double values[lanes];
       alignas(64) double errors[lanes];
       int tame = 1;
@@ -99,7 +99,7 @@ template <class Terms> void add_exactly(const Terms& terms, Index begin, Index e
           continue;
         }
         sums[l % 2].add(values[l], sum);
-        // An error of zero is not among the terms, whose signs count where all are zeros.
+        // An error of zero is not a term; its sign would count in a sum of zeros.
         if (Terms::parts == 2 && errors[l] != 0) {
           sums[l % 2].add(errors[l], sum);
         }

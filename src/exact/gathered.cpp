@@ -1,3 +1,4 @@
+// Solution of a distributed system on one rank, to which it is gathered.
 #include "exact/gathered.hpp"
 
 #include "core/instantiate.hpp"

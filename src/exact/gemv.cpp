@@ -1,3 +1,4 @@
+// Correctly rounded matrix-vector and matrix-matrix products.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 using heddle::impl::on_host;
 
-// y(i) = update(sum, y(i)), where twice the precision tells how it rounds, or is taken as it is, else of the exact sum.
+// Computes y(i) = update(sum, y(i)), from the exact sum if twice the precision leaves it open, unless `as_it_is`.
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the caller's variables
 void finish(const Update<T>& update, bool as_it_is, const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Index n,
@@ -39,15 +40,15 @@ void finish(const Update<T>& update, bool as_it_is, const InnerSum<T>& sum, cons
   y = result;
 }
 
-// y = alpha A x + beta y for some columns of x and y, x packed, on the host. `as_it_is`: sums in twice the precision
-// are taken so.
+// Computes y = alpha A x + beta y for some columns of x and y, x packed, on the host. `as_it_is`: sums in twice the
+// precision are rounded directly.
 template <Scalar T>
 void host_product(const ExecutionSpace& space, const Update<T>& update, bool as_it_is, const Operand<T>& A, const T* x,
                   const StridedMatrix<T>& Y) {
   const Index m = A.rows;
   const Index n = A.columns;
   const auto columns = static_cast<Index>(Y.extent(1));
-  // Rows whose sums stay in the first cache.
+  // Rows whose sums stay in the first-level cache.
   constexpr Index chunk = 256;
   const bool by_columns = A.row_stride == 1 && m >= fewest_rows;
   const Index height = by_columns ? chunk : std::max<Index>(1, chunk / (n / 16 + 1));
@@ -67,7 +68,7 @@ void host_product(const ExecutionSpace& space, const Update<T>& update, bool as_
   });
 }
 
-// sums[i - begin] += A(i, k) x[0] + A(i, k + 1) x[1] + ..., rounded at every step.
+// Adds A(i, k) x[0] + A(i, k + 1) x[1] + ... to sums[i - begin], rounded at every step.
 template <int many, Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the caller's variables
 void add_columns(const Operand<T>& A, Index k, const T* x, Index begin, Index end, T* sums) {
@@ -87,7 +88,7 @@ void add_columns(const Operand<T>& A, Index k, const T* x, Index begin, Index en
   }
 }
 
-// Rounded at every step, several columns of A at a time, whose elements lie side by side.
+// Product rounded at every step, for several columns of A at a time, each contiguous.
 template <Scalar T>
 void plain_product(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const T* x,
                    const StridedMatrix<T>& Y) {
@@ -135,7 +136,7 @@ void host_product_by(Algorithm algorithm, const ExecutionSpace& space, const Upd
                  });
 }
 
-// Y = alpha op(A) X + beta Y.
+// Computes Y = alpha op(A) X + beta Y.
 template <Scalar T>
 void product(const ExecutionSpace& space, T alpha, const Operand<T>& A, const Operand<T>& X, T beta,
              const StridedMatrix<T>& Y, Algorithm algorithm) {

@@ -1,3 +1,4 @@
+// Sort of elements by their keys with HIP, and stubs of the cluster leaves of CUDA.
 #include "core/instantiate.hpp"
 #include "exact/cluster_leaf.hpp"
 #include "exact/keyed_device.hpp"

@@ -1,4 +1,4 @@
-// The factorization on the host, by the panel.
+// LU factorization on the host, panel by panel.
 #pragma once
 
 #include "exact/chunks.hpp"
@@ -16,11 +16,11 @@ namespace heddle::exact::impl {
 
 using namespace bits;
 
-/// Of zero; that of a NaN is 0.
+/// pivot_rank() of zero; that of a NaN is 0.
 inline constexpr std::uint64_t pivot_rank_of_zero = 1;
 
-/// An integer that is larger where |x|, or |real| + |imaginary| rounded once, is: what pivots are chosen by. A sum that
-/// overflows has its place between the numbers and infinity; a NaN is below all.
+/// Returns an integer that increases with |x|, or with |real| + |imaginary| rounded once: the criterion for pivots. A
+/// sum that overflows ranks between the numbers and infinity; a NaN ranks below all.
 template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t pivot_rank(const T& x) {
   using F = Format<double>;
   double size = 0;
@@ -30,7 +30,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t pivot_rank(const T& x) 
     const double im = Kokkos::abs(static_cast<double>(x.imag()));
     size = static_cast<double>(static_cast<Real<T>>(re + im));
     if (is_finite(re) && is_finite(im) && !is_finite(size)) {
-      // Half of it, which is rounded alike.
+      // Half of it has the same rounding.
       size = static_cast<double>(static_cast<Real<T>>(re / 2 + im / 2));
       is_beyond = true;
     }
@@ -43,7 +43,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t pivot_rank(const T& x) 
   if (!is_finite(size)) {
     return ~std::uint64_t{0};
   }
-  // The bits of positive numbers are in the order of the numbers. One more in the exponent doubles.
+  // The bits of positive numbers are ordered as the numbers. Adding one to the exponent doubles.
   return F::to_bits(size) + pivot_rank_of_zero + (is_beyond ? std::uint64_t{1} << F::fraction : 0U);
 }
 
@@ -61,7 +61,7 @@ template <class Element> Index first_of_largest(Index begin, Index end, const El
   return best;
 }
 
-/// Elements (i, k) of some columns, i being a row of the whole matrix.
+/// Elements (i, k) of some columns; i is a row of the whole matrix.
 template <Scalar T> struct PanelElements {
   const T* data;
   Index row_stride;
@@ -71,7 +71,7 @@ template <Scalar T> struct PanelElements {
   }
 };
 
-/// Columns of a matrix, side by side, all m rows of them, and the sums of those that are at work.
+/// Adjacent columns of a matrix, all m rows of them, and the sums of the columns being updated.
 template <Scalar T> class HostColumns {
  public:
   HostColumns(const ExecutionSpace& space, T* data, Index m, Index leading, bool threads)
@@ -80,13 +80,13 @@ template <Scalar T> class HostColumns {
   [[nodiscard]] T& at(Index i, Index j) const { return data_[i + j * leading_]; }
   /// Columns from `column` on.
   [[nodiscard]] PanelElements<T> panel(Index column) const { return {data_ + column * leading_, 1, leading_}; }
-  /// Columns of L are not these, but elsewhere, row i of them at order[i].
+  /// Takes the columns of L from `left` instead of these, row i of them at order[i].
   void set_left(const PanelElements<T>& left, const Index* order) {
     left_ = left;
     order_ = order;
   }
 
-  /// Sums of nothing but the elements of these columns.
+  /// Sets the sums to the elements of these columns.
   void begin(Range columns) {
     first_ = columns.begin;
     sums_.clear();
@@ -98,7 +98,8 @@ template <Scalar T> class HostColumns {
     }
   }
 
-  /// Takes columns [row, row + width) of L, finished, off these: their rows of U, and the sums below.
+  /// Applies the trailing update of columns [row, row + width) of L, finished, to these: their rows of U, and the sums
+  /// below.
   void apply(const PanelElements<T>& panel, Index row, Index width, Range columns) {
     panel_row_ = beyond;
     const Index end = row + width;
@@ -111,7 +112,7 @@ template <Scalar T> class HostColumns {
         }
       }
     });
-    // Rows of L that stay in the second cache meet every column.
+    // Rows of L that stay in the second-level cache are used for every column.
     constexpr Index chunk = 256;
     for_each(end, m_, chunk, chunk * width * columns.size(), [&](Index first, Index last) {
       for (Index j = columns.begin; j < columns.end; ++j) {
@@ -120,8 +121,8 @@ template <Scalar T> class HostColumns {
     });
   }
 
-  /// Factors `steps` of the columns of `panel`, of which the first is column `row` of the whole matrix, and takes them
-  /// off the others. swap_others(i, k) is to let rows i and k change places elsewhere.
+  /// Factors `steps` of the columns of `panel`, whose first is column `row` of the whole matrix, and updates the
+  /// others. swap_others(i, k) must interchange rows i and k elsewhere.
   template <class Swap> void factor(Index row, Range panel, Index steps, LuResult& result, const Swap& swap_others) {
     panel_row_ = row;
     panel_column_ = panel.begin;
@@ -165,7 +166,7 @@ template <Scalar T> class HostColumns {
     }
   }
 
-  /// Rows i and k change places in these columns, and the sums of those from `sums_from` on.
+  /// Interchanges rows i and k in these columns, and in the sums of those from `sums_from` on.
   void swap_rows(Index i, Index k, Range columns, Index sums_from) {
     for (Index j = columns.begin; j < columns.end; ++j) {
       std::swap(at(i, j), at(k, j));
@@ -194,8 +195,8 @@ template <Scalar T> class HostColumns {
     return left_(order_ == nullptr ? i : order_[i], k);
   }
 
-  // Element (i, j) minus the inner product of the first `known` elements of L's row i and U's column j; the matrix
-  // still holds it as it was.
+  // Returns element (i, j) minus the inner product of the first `known` elements of L's row i and U's column j; the
+  // matrix still holds the original element.
   [[nodiscard]] T finished(Index i, Index j, Index known) {
     T value;
     if (!sums(j).get(i).rounds_to(known, value)) {
@@ -209,7 +210,7 @@ template <Scalar T> class HostColumns {
     return value;
   }
 
-  // body(first, last) for parts of [begin, end), `work` products each.
+  // Calls body(first, last) for parts of [begin, end), `work` products each.
   template <class Body> void for_each(Index begin, Index end, Index chunk, Index work, const Body& body) const {
     const Index chunks = (end - begin + chunk - 1) / chunk;
     const bool worth_it = threads_ && chunks >= 2 && chunks * work >= 40000;
@@ -229,7 +230,7 @@ template <Scalar T> class HostColumns {
   std::vector<Rows<T>> sums_;
 };
 
-/// One matrix, column-major, m x n: panel after panel, each of which meets all columns on its left first.
+/// LU of one matrix, column-major, m x n, left-looking: each panel is first updated by all columns on its left.
 template <Scalar T> class HostLu {
  public:
   HostLu(const ExecutionSpace& space, T* data, Index m, Index n, Index leading, Index block, bool threads)

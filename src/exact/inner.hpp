@@ -1,4 +1,4 @@
-// One inner product, rounded once: in twice the precision where that tells how it rounds, else exactly.
+// One inner product, rounded once: in twice the precision if that decides how it rounds, else exactly.
 #pragma once
 
 #include "exact/wide.hpp"
@@ -19,12 +19,12 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void add_product(Compensated
     sum.add(rounded_product(static_cast<double>(x), static_cast<double>(y)), 0);
   }
 }
-/// What so many products may lose to underflow.
+/// Returns a bound of the loss of `products` products to underflow.
 template <Scalar T> KOKKOS_FORCEINLINE_FUNCTION double lost_to_underflow(Index products) {
   return sizeof(Real<T>) == 8 ? Compensated::underflow(products * terms_per_product<T>) : 0;
 }
 
-/// Adds xy, by `add(part, x, y)` of real numbers.
+/// Calls add(part, x, y) for the real products that make up xy.
 template <Scalar T, class Add>
 KOKKOS_FORCEINLINE_FUNCTION void for_each_product(const T& x, const T& y, const Add& add) {
   if constexpr (is_complex<T>) {
@@ -61,7 +61,8 @@ template <Scalar T> struct InnerSum {
       part[p].merge(other.part[p]);
     }
   }
-  /// Of `products` products and a few terms more, that lost at most `absolute` to underflow.
+  /// Returns true if the sum of `products` products and a few more terms, that lost at most `absolute` to underflow,
+  /// rounds to one T.
   KOKKOS_INLINE_FUNCTION bool rounds_to(Index products, double absolute, T& result) const {
     const Index terms = 2 * terms_per_product<T> * products + 64;
     if constexpr (is_complex<T>) {
@@ -77,7 +78,7 @@ template <Scalar T> struct InnerSum {
   KOKKOS_INLINE_FUNCTION bool rounds_to(Index products, T& result) const {
     return rounds_to(products, lost_to_underflow<T>(products), result);
   }
-  /// The sum rounded, whatever twice the precision has lost.
+  /// Returns the rounded sum; losses beyond twice the precision are ignored.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T value() const {
     const auto rounded = [](const Compensated& sum) { return static_cast<Real<T>>(rounded_sum(sum.sum, sum.lost)); };
     if constexpr (is_complex<T>) {
@@ -120,12 +121,12 @@ template <Scalar T> struct ExactSum {
   }
 };
 
-/// alpha S + beta y of an inner product S, rounded once (of complex T, each part).
+/// alpha S + beta y of an inner product S, rounded once (for complex T, each part).
 template <Scalar T> struct Update {
   T alpha;
   T beta;
 
-  /// In twice the precision.
+  /// Returns the update in twice the precision.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION InnerSum<T> nearly(const InnerSum<T>& sum, const T& y) const {
     InnerSum<T> all;
     if (alpha == T(1)) {
@@ -150,11 +151,11 @@ template <Scalar T> struct Update {
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
       size += Kokkos::abs(static_cast<double>(part_of(alpha, p)));
     }
-    // What was lost in S is multiplied too, and the multiplication of floats with doubles can lose as well.
+    // The loss in S is multiplied too, and multiplying floats by doubles can also lose.
     const double absolute = size * lost_to_underflow<T>(products) + Compensated::underflow(8);
     return all.rounds_to(products + 8, absolute, result);
   }
-  /// Rounded at every step.
+  /// Returns the update, rounded at every step.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T plainly(const T& sum, const T& y) const {
     const T scaled = alpha == T(1) ? sum : alpha * sum;
     return beta == T(0) ? scaled : scaled + beta * y;
@@ -163,7 +164,7 @@ template <Scalar T> struct Update {
     WideSum wide;
     return exactly(sum, y, wide);
   }
-  /// The same, with `wide` as workspace, whose value on entry does not matter.
+  /// The same with `wide` as workspace, whose value on entry does not matter.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T exactly(ExactSum<T>& sum, const T& y, WideSum& wide) const {
     if (alpha == T(1)) {
       if (beta != T(0)) {
@@ -196,7 +197,7 @@ template <Scalar T> struct Update {
   }
 
  private:
-  // f(part of the result, part of S, factor).
+  // Calls f(part of the result, part of S, factor).
   template <class F> static KOKKOS_INLINE_FUNCTION void for_each_factor(const T& factor, const F& f) {
     if constexpr (is_complex<T>) {
       f(0, 0, factor.real());

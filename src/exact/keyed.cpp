@@ -1,3 +1,4 @@
+// Sums of the elements that have the same key: on the host in tables, on GPUs as segments of sorted elements.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "core/workspace.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
-// Throws where a key is out of range.
+// Throws if a key is out of range.
 template <class I> void require_keys(const ExecutionSpace& space, const StridedVector<const I>& keys, Index count) {
   constexpr Index none = std::numeric_limits<Index>::max();
   Index wrong = none;
@@ -52,12 +53,12 @@ template <class I> void require_keys(const ExecutionSpace& space, const StridedV
 }
 
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
-// Elements in the order of their keys, and where those of each begin.
+// Elements in the order of their keys, and the offset of each key's first element.
 template <Scalar T> struct OrderedElements {
-  Kokkos::View<T*, MemorySpace> elements;  // None where they lie so.
+  Kokkos::View<T*, MemorySpace> elements;  // Not allocated if the elements are in order already.
   Kokkos::View<Index*, MemorySpace> offsets;
 };
-// The vector itself, where its elements lie side by side, or a copy in which they do.
+// The vector itself if it is contiguous, or else a contiguous copy.
 template <class V> struct Dense {
   Kokkos::View<V*, MemorySpace> copy;
   const V* data = nullptr;
@@ -72,18 +73,18 @@ template <class V> Dense<V> dense(Workspace& workspace, const StridedVector<cons
   }
   return result;
 }
-// What a pass over keys finds; `+=` joins parts of a reduction.
+// Result of a pass over keys; `+=` joins parts of a reduction.
 struct KeyOrder {
   Index descents = 0;
-  Index widest = 0;  // Keys that begin at one element, most of which no element has.
+  Index widest = 0;  // Number of keys that begin at one element; most of them have no elements.
   KOKKOS_INLINE_FUNCTION KeyOrder& operator+=(const KeyOrder& other) {
     descents += other.descents;
     widest = Kokkos::max(widest, other.widest);
     return *this;
   }
 };
-// Whether some elements, far apart, have keys in ascending order: most lists that are not ascending are told so at
-// once.
+// Returns whether a sample of elements, far apart, has keys in ascending order: a quick test that rejects most other
+// lists.
 template <class I> bool may_be_ascending(const ExecutionSpace& space, const StridedVector<const I>& keys) {
   constexpr Index samples = 4096;
   const auto n = static_cast<Index>(keys.extent(0));
@@ -100,12 +101,12 @@ template <class I> bool may_be_ascending(const ExecutionSpace& space, const Stri
       descents);
   return descents == 0;
 }
-// offsets(k): the first element whose key is not below k, of valid keys. False, and nothing of use, where they are not
-// in ascending order.
+// Computes offsets(k), the first element whose key is not below k, of valid keys. Returns false, with unspecified
+// offsets, if keys are not in ascending order.
 template <class I>
 bool find_offsets(const ExecutionSpace& space, const StridedVector<const I>& keys,
                   const Kokkos::View<Index*, MemorySpace>& offsets) {
-  constexpr Index most = 64;  // What one thread may write.
+  constexpr Index most = 64;  // Maximum number of offsets that one thread writes.
   const auto n = static_cast<Index>(keys.extent(0));
   const Index count = static_cast<Index>(offsets.extent(0)) - 1;
   KeyOrder found;

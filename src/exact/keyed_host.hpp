@@ -12,7 +12,7 @@
 
 namespace heddle::exact::impl {
 
-/// Elements and their keys: of the caller's vectors, or dealt to a table of keys.
+/// Elements and their keys: the caller's vectors, or those distributed to a table of keys.
 template <RealScalar T, class I> struct KeyedNumbers {
   const T* x;
   Index stride;
@@ -24,23 +24,24 @@ template <RealScalar T, class I> struct KeyedNumbers {
   [[nodiscard]] double term(Index i) const { return static_cast<double>(x[i * stride]); }
 };
 
-/// A sum for each of some keys, in three times the precision; then those that this leaves open, exactly.
+/// A sum for each of some keys, in three times the precision; sums that this leaves open are formed again exactly.
 template <RealScalar T> class KeyTable {
  public:
-  /// Keys of a block that elements are dealt to: what stays in a core's cache.
+  /// Keys of a block that elements are distributed to: a table that stays in a core's cache.
   static constexpr Index block_keys = Index{1} << 14;
-  /// So many keys are not worth dealing to blocks: their table is in the last cache, or nearly.
+  /// Up to this many keys, distributing elements to blocks does not pay: the table is in the last-level cache, or
+  /// nearly.
   static constexpr Index most_keys = Index{1} << 18;
 
   KeyTable(T* sums, Index stride, Index keys, bool add) : sums_(sums), stride_(stride), keys_(keys), add_(add) {}
 
-  /// All sums of `numbers`, by parts of them, each of a thread, where run(parts, body) runs body(part) for all parts;
-  /// how many were formed again.
+  /// Computes all sums of `numbers` in `parts` parts, each by a thread; run(parts, body) runs body(part) for all parts.
+  /// Returns how many were formed again.
   template <class Numbers, class Run> Index sum(const Numbers& numbers, Index parts, const Run& run) {
     const auto keys = static_cast<std::size_t>(keys_);
     std::vector<Sums> tables(static_cast<std::size_t>(parts));
     run(parts, [&](Index part) {
-      // By the thread that writes it.
+      // Allocated by the thread that writes it.
       Sums& table = tables[static_cast<std::size_t>(part)];
       table = Sums(keys);
       table.add(numbers, numbers.count * part / parts, numbers.count * (part + 1) / parts);
@@ -56,7 +57,7 @@ template <RealScalar T> class KeyTable {
     });
     std::vector<std::size_t> open;
     for (const std::vector<std::size_t>& some : left) open.insert(open.end(), some.begin(), some.end());
-    // An accumulator has a kilobyte.
+    // An accumulator takes a kilobyte.
     constexpr std::size_t at_once = 1024;
     for (std::size_t first = 0; first < open.size(); first += at_once) {
       sum_exactly(numbers, parts, run, std::span(open).subspan(first, std::min(at_once, open.size() - first)));
@@ -65,7 +66,7 @@ template <RealScalar T> class KeyTable {
   }
 
  private:
-  // Sums in three times the precision, of which only two doubles are read and written but where these lose something.
+  // Sums in three times the precision; only two doubles are read and written unless these lose something.
   class Sums {
    public:
     Sums() = default;
@@ -148,14 +149,14 @@ template <RealScalar T> class KeyTable {
   bool add_;
 };
 
-/// Elements dealt to blocks of keys, `block_keys` each, in the order of these: those of a block lie together.
+/// Elements distributed to blocks of keys, `block_keys` each, in the order of these: those of a block are contiguous.
 template <RealScalar T> struct DealtNumbers {
   Kokkos::View<T*, Kokkos::HostSpace> terms;
   Kokkos::View<std::uint16_t*, Kokkos::HostSpace> keys;  ///< Within the block.
-  std::vector<Index> offsets;                            ///< Of each block, and the number of elements.
+  std::vector<Index> offsets;                            ///< Offset of each block and, last, the number of elements.
 };
 
-/// Deals elements out, by parts of them that threads count and copy. Keys are in range.
+/// Distributes the elements, in parts that threads count and copy. Keys are in range.
 template <RealScalar T, class I>
 DealtNumbers<T> deal(const ExecutionSpace& space, const KeyedNumbers<T, I>& numbers, Index blocks) {
   constexpr auto block_keys = static_cast<std::size_t>(KeyTable<T>::block_keys);
@@ -169,10 +170,10 @@ DealtNumbers<T> deal(const ExecutionSpace& space, const KeyedNumbers<T, I>& numb
   const Index parts = space.concurrency();
   std::vector<std::vector<Index>> places(static_cast<std::size_t>(parts));
   const auto begin = [&](Index part) { return numbers.count * part / parts; };
-  // Loops have copies of what they read: for all the compiler knows, a count that is written could be a part of it.
+  // Loops copy their inputs: the compiler must assume that a count written could alias them.
   for_each_chunk(space, "heddle::exact::count", 0, parts, 1, true, [&](Index part, Index /*end*/) {
     const KeyedNumbers<T, I> all = numbers;
-    // Neighbours often have the same block, whose count would be waited for.
+    // Neighbours often have the same block, and their increments would wait for each other.
     std::vector<Index> even(static_cast<std::size_t>(blocks));
     std::vector<Index> odd(static_cast<std::size_t>(blocks));
     Index* const counts[2] = {even.data(), odd.data()};
@@ -207,7 +208,7 @@ DealtNumbers<T> deal(const ExecutionSpace& space, const KeyedNumbers<T, I>& numb
   return dealt;
 }
 
-/// sums(k), `sum_stride` apart, of the numbers with key k < keys; how many were formed again.
+/// Computes sums(k), `sum_stride` apart, of the numbers with key k < keys; returns how many were formed again.
 template <RealScalar T, class I>
 Index sum_keys_on_host(const ExecutionSpace& space, const KeyedNumbers<T, I>& numbers, T* sums, Index sum_stride,
                        Index keys, bool add) {
@@ -215,7 +216,7 @@ Index sum_keys_on_host(const ExecutionSpace& space, const KeyedNumbers<T, I>& nu
   const auto by_all = [&](Index parts, const auto& body) {
     for_each_chunk(space, "heddle::exact::keys", 0, parts, 1, true, [&](Index part, Index /*end*/) { body(part); });
   };
-  // Tables of more threads than these would cost more than they spare.
+  // More threads than this would cost more for their tables than they save.
   const auto parts_of = [&](Index count, Index table) {
     return std::clamp<Index>(count / std::max<Index>(4096, table), 1, space.concurrency());
   };
@@ -233,7 +234,7 @@ Index sum_keys_on_host(const ExecutionSpace& space, const KeyedNumbers<T, I>& nu
     Table table(sums + first * sum_stride, sum_stride, std::min(Table::block_keys, keys - first), add);
     return table.sum(mine, parts, run);
   };
-  // A block that would keep other threads waiting is for all of them.
+  // A block that would keep other threads waiting is summed by all of them.
   const auto is_large = [&](Index block) {
     const auto at = static_cast<std::size_t>(block);
     return dealt.offsets[at + 1] - dealt.offsets[at] >

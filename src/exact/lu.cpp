@@ -1,3 +1,4 @@
+// Reproducible LU factorization with partial pivoting, of one matrix or a batch.
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 using heddle::impl::on_host;
 
-// Columns at a time, unless the caller says.
+// Number of columns factored together by default.
 constexpr Index default_block = on_host ? 48 : most_device_columns;
 
 template <Scalar T> bool is_column_major(const StridedMatrix<T>& A) {
@@ -40,13 +41,13 @@ LuResult host_lu(const ExecutionSpace& space, const StridedMatrix<T>& A, Index b
       .factor();
 }
 
-// By another algorithm, one column after the other. LU: m x n, row-major.
+// Factors by another algorithm, one column after the other. LU: m x n, row-major.
 template <Scalar T> LuResult host_lu_by(Algorithm algorithm, const ExecutionSpace& space, T* LU, Index m, Index n) {
   const RowProduct<T> row_product = impl::row_product<T>(algorithm);
   const Update<T> update{T(1), T(0)};
   const auto row = [&](Index i) { return LU + i * n; };
   LuResult result;
-  std::vector<T> minus(static_cast<std::size_t>(m));  // Of the column of U.
+  std::vector<T> minus(static_cast<std::size_t>(m));  // Negated column of U.
   for (Index j = 0; j < n; ++j) {
     const Index known = std::min(m, j);
     for (Index i = 0; i < known; ++i) {

@@ -1,3 +1,4 @@
+// Names of the algorithms, and which of them trsv() and lu() take.
 #include "core/names.hpp"
 
 #include "core/on_host.hpp"

@@ -1,4 +1,4 @@
-// Elements of op(A), and its rows as inner products take them.
+// Elements of op(A), and its rows as operands of inner products.
 #pragma once
 
 #include "exact/exponent_sums.hpp"
@@ -11,7 +11,7 @@
 
 namespace heddle::exact::impl {
 
-/// op(A), elements any distance apart.
+/// op(A) with any strides.
 template <Scalar T> struct Operand {
   const T* data = nullptr;
   Index rows = 0;
@@ -46,12 +46,12 @@ template <Scalar T> struct Operand {
   }
 };
 
-/// Rows [begin, end) of a sum over k of op(A)(i, k) x_k, x side by side: a row at a time, on the host.
+/// Rows of op(A) times x, over columns [begin, end), with contiguous x: a row at a time, on the host.
 template <Scalar T> class RowSums {
  public:
   RowSums(const Operand<T>& A, const T* x) : A_(A), x_(x) {}
 
-  /// Products [begin, end) of row i.
+  /// Sums products [begin, end) of row i.
   [[nodiscard]] InnerSum<T> compensated(Index i, Index begin, Index end) const {
     InnerSum<T> sum;
     for (int p = 0; p < parts_of_scalar<T>; ++p) {

@@ -9,7 +9,7 @@ namespace heddle::exact::impl {
 
 using namespace bits;
 
-/// x 2^power; exact unless the result is below the smallest normal number. An overflow is infinite.
+/// Returns x 2^power; exact unless the result is below the smallest normal number. An overflow is infinite.
 KOKKOS_INLINE_FUNCTION double scaled(double x, int power) {
   using F = Format<double>;
   constexpr int step = 1000;
@@ -22,7 +22,7 @@ KOKKOS_INLINE_FUNCTION double scaled(double x, int power) {
   const auto exponent = static_cast<F::Bits>(power + 1023);
   return x * F::from_bits(exponent << F::fraction);
 }
-/// The power of two in x, which is finite and not zero: 2^power <= |x| < 2^(power + 1).
+/// Returns the exponent of x, which is finite and not zero: 2^power <= |x| < 2^(power + 1).
 KOKKOS_INLINE_FUNCTION int power_of(double x) {
   const Parts parts = parts_of(x);
   return parts.exponent + Format<double>::smallest + 63 - Kokkos::countl_zero(parts.mantissa);
@@ -32,7 +32,7 @@ KOKKOS_INLINE_FUNCTION bool is_finite(double x) {
   return (F::to_bits(x) & F::exponent_mask) != F::exponent_mask;
 }
 
-/// ab + cd as high + low, but for at most what comes back; for factors that are zero or between 2^-400 and 2.
+/// Computes ab + cd as high + low and returns a bound of the error; for factors that are zero or between 2^-400 and 2.
 KOKKOS_INLINE_FUNCTION double two_products(double a, double b, double c, double d, double& high, double& low) {
   double other = c;
   high = a;
@@ -46,7 +46,7 @@ KOKKOS_INLINE_FUNCTION double two_products(double a, double b, double c, double 
   return 0x1p-51 * off;
 }
 
-/// Quotients of finite complex numbers by one of which neither part is zero.
+/// Quotients of finite complex numbers by one with two nonzero parts.
 template <RealScalar R> class ComplexQuotient {
  public:
   KOKKOS_INLINE_FUNCTION ComplexQuotient(double a, double b, double c, double d) : a_(a), b_(b), c_(c), d_(d) {
@@ -58,7 +58,7 @@ template <RealScalar R> class ComplexQuotient {
     near_c_ = scaled(c, -y_power);
     near_d_ = scaled(d, -y_power);
     power_ = x_power - y_power;
-    // Else a product may lose what it should not, or the smaller part was lost when it was scaled.
+    // Otherwise a product may underflow, or the smaller part was lost in scaling.
     is_tame_ = is_tame(a, near_a_) && is_tame(b, near_b_) && is_tame(c, near_c_) && is_tame(d, near_d_);
     if (is_tame_) {
       size_off_ = two_products(near_c_, near_c_, near_d_, near_d_, size_, size_rest_);
@@ -82,7 +82,7 @@ template <RealScalar R> class ComplexQuotient {
  private:
   static KOKKOS_INLINE_FUNCTION bool is_tame(double x, double near) { return x == 0 || Kokkos::abs(near) >= 0x1p-400; }
 
-  /// Whether every number that (xc + yd) / (cc + dd) may be rounds to one R, and that R.
+  /// Returns true if all candidates for (xc + yd) / (cc + dd) round to one R, and sets `result` to it.
   KOKKOS_INLINE_FUNCTION bool rounds_to(double x, double c, double y, double d, R& result) const {
     if (!is_tame_) {
       return false;
@@ -91,7 +91,7 @@ template <RealScalar R> class ComplexQuotient {
     double low = 0;
     const double above_off = two_products(x, c, y, d, high, low);
     if (high == 0) {
-      // The products cancel, or both are zero; then the sum has the sign that IEEE 754 gives it.
+      // The products cancel, or both are zero; then the sum has the sign of IEEE 754.
       result = static_cast<R>(high);
       return low == 0 && above_off == 0;
     }
@@ -100,26 +100,26 @@ template <RealScalar R> class ComplexQuotient {
     const double remainder = Kokkos::fma(-near, size_, high);
     const double lower = rounded_sum(low, -rounded_product(near, size_rest_));
     const double correction = rounded_sum(remainder, lower) / size_;
-    // What numerator and denominator are off by, the roundings here, and the square of what the denominator's rest is
-    // of it. The denominator is at least one.
+    // The errors of numerator and denominator, the roundings here, and the square of the denominator's relative rest.
+    // The denominator is at least one.
     const double off = 2 * (above_off + Kokkos::abs(near) * size_off_) +
                        0x1p-50 * (Kokkos::abs(correction) + Kokkos::abs(low) + Kokkos::abs(near * size_rest_)) +
                        0x1p-100 * Kokkos::abs(near);
     const double least = rounded_sum(near, rounded_sum(correction, -off));
     const double most = rounded_sum(near, rounded_sum(correction, off));
     if constexpr (sizeof(R) == 4) {
-      // Rounded twice, unless they move out of the way of a tie. Quotients of floats are far from a double's limits,
+      // These are rounded twice, so they are moved away from a tie. Quotients of floats are far from a double's limits,
       // or far beyond a float's.
       const double away = 0x1p-50 * Kokkos::abs(near);
       result = static_cast<R>(scaled(least - away, power_));
       return result == static_cast<R>(scaled(most + away, power_));
     } else {
       result = scaled(least, power_);
-      // Among denormal numbers another place is rounded to.
+      // Denormal numbers are rounded at another bit.
       return least == most && Kokkos::abs(result) > 0x1p-1020;
     }
   }
-  /// (xc + yd) / (cc + dd), in integers.
+  /// Returns (xc + yd) / (cc + dd), computed in integers.
   static HEDDLE_APART KOKKOS_INLINE_FUNCTION R exactly(double x, double c, double y, double d) {
     Accumulator<double> sum;
     sum.add_product(x, c);
@@ -142,16 +142,16 @@ template <RealScalar R> class ComplexQuotient {
   double near_a_, near_b_, near_c_, near_d_;
   int power_ = 0;
   bool is_tame_ = false;
-  // |y|^2 in two parts, and what they are off by.
+  // |y|^2 in two parts, and a bound of their error.
   double size_ = 0, size_rest_ = 0, size_off_ = 0;
 };
 
-/// (a + ib) / (c + id) where a part is infinite or a NaN, and neither c nor d is zero.
+/// Returns (a + ib) / (c + id) if a part is infinite or a NaN and neither c nor d is zero.
 template <RealScalar R>
 KOKKOS_INLINE_FUNCTION Kokkos::complex<R> special_quotient(double a, double b, double c, double d) {
   const auto sign_or_nan = [](double part) { return part != part ? part : Kokkos::copysign(1.0, part); };
   if (c != c || d != d || (is_finite(c) && is_finite(d))) {
-    // As the sums ac + bd and bc - ad: beside an infinity only signs count, and what is below them is positive.
+    // As the sums ac + bd and bc - ad: beside an infinity only signs count, and finite nonzero parts become +-1.
     const auto sign_of_finite = [](double part) {
       return is_finite(part) ? Kokkos::copysign(part == 0 ? 0.0 : 1.0, part) : part;
     };
@@ -160,7 +160,7 @@ KOKKOS_INLINE_FUNCTION Kokkos::complex<R> special_quotient(double a, double b, d
     return {static_cast<R>(near_a * sign_or_nan(c) + near_b * sign_or_nan(d)),
             static_cast<R>(near_b * sign_or_nan(c) - near_a * sign_or_nan(d))};
   }
-  // Finite numbers by an infinite one are zero, what is not finite by it is nothing.
+  // A finite number divided by an infinite one is zero; other quotients by an infinite number are NaNs.
   const double to_real = Kokkos::copysign(is_finite(c) ? 0.0 : 1.0, c);
   const double to_imaginary = Kokkos::copysign(is_finite(d) ? 0.0 : 1.0, d);
   const double half_a = a / 2;
@@ -169,8 +169,8 @@ KOKKOS_INLINE_FUNCTION Kokkos::complex<R> special_quotient(double a, double b, d
           static_cast<R>(0.0 * (half_b * to_real - half_a * to_imaginary))};
 }
 
-/// x / y, of complex numbers each part, rounded once: over- and underflow are those of the exact quotient. Infinities,
-/// NaNs and the signs of zeros as invscal() has them.
+/// Returns x / y, rounded once (each part of complex numbers): it over- and underflows as the exact quotient does.
+/// Infinities, NaNs and the signs of zeros as in invscal().
 template <Scalar T> HEDDLE_APART KOKKOS_INLINE_FUNCTION T quotient(const T& x, const T& y) {
   if constexpr (is_complex<T>) {
     using R = Real<T>;

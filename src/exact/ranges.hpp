@@ -1,4 +1,4 @@
-// On the host: many terms at a time, side by side.
+// On the host: vectorised sums of many terms.
 #pragma once
 
 #include "exact/terms.hpp"
@@ -8,14 +8,14 @@
 
 namespace heddle::exact::impl {
 
-/// Neighbouring sums side by side, each an unevaluated sum of `levels` doubles: what one loses to rounding the next
-/// takes, and what the last loses the accumulator (R. Iakymchuk, S. Graillat, D. Defour, E. Quintana-Orti,
-/// "Hierarchical approach for deriving a reproducible unblocked LU factorization", 2019).
+/// Parallel sums, each an unevaluated sum of `levels` doubles: each double takes the rounding error of the one before,
+/// and the accumulator that of the last (R. Iakymchuk, S. Graillat, D. Defour, E. Quintana-Orti, "Hierarchical approach
+/// for deriving a reproducible unblocked LU factorization", 2019).
 template <int lanes, int levels> class Expansions {
  public:
   explicit Expansions(Accumulator<double>& rest) : rest_(rest) {}
 
-  /// Adds one number to each lane, from `level` on; most need few levels.
+  /// Adds one number to each lane, from `level` on; most numbers need few levels.
   void add(double (&x)[lanes], int level) {
     for (; level < levels; ++level) {
       double* const sums = sums_[level];
@@ -52,7 +52,7 @@ template <int lanes, int levels> class Expansions {
 /// add_range() with vectors of expansions.
 template <int levels, class Terms>
 void add_vectors(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
-  // Of 16, 32 and 64, the fastest for every kind of data.
+  // The fastest of 16, 32 and 64 lanes for every kind of data.
   constexpr int lanes = 64;
   const auto off_stack = std::make_unique<Expansions<lanes, levels>>(sum);
   Expansions<lanes, levels>& expansions = *off_stack;
@@ -73,7 +73,7 @@ void add_vectors(const Terms& terms, Index begin, Index end, Accumulator<double>
     }
     expansions.add(values, 0);
     if constexpr (Terms::parts == 2) {
-      // Some 53 bits further down.
+      // An error is some 53 bits below its value.
       expansions.add(errors, 1);
     }
   }
@@ -83,7 +83,7 @@ void add_vectors(const Terms& terms, Index begin, Index end, Accumulator<double>
   expansions.flush();
 }
 
-/// By expansions of `levels` doubles; 0: every term goes into the accumulator.
+/// Adds terms by expansions of `levels` doubles; 0: every term goes into the accumulator.
 template <int levels, class Terms>
 void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& sum) {
   if constexpr (levels == 0) {
@@ -95,9 +95,9 @@ void add_range(const Terms& terms, Index begin, Index end, Accumulator<double>& 
   }
 }
 
-/// The terms from `begin` to `end` in twice the precision, side by side.
+/// Returns the sum of the terms from `begin` to `end` in twice the precision, in vector lanes.
 template <class Terms> Compensated compensated_range(const Terms& terms, Index begin, Index end) {
-  // As many as the registers of AVX2 hold.
+  // As many lanes as the registers of AVX2 hold.
   constexpr int lanes = 16;
   alignas(64) double sums[lanes] = {};
   alignas(64) double lost[lanes] = {};
@@ -124,7 +124,7 @@ template <class Terms> Compensated compensated_range(const Terms& terms, Index b
   return total;
 }
 
-/// The terms from `begin` to `end`, every one and every sum rounded.
+/// Returns the sum of the terms from `begin` to `end`; every term and every sum is rounded.
 template <class Terms> typename Terms::Number plain_range(const Terms& terms, Index begin, Index end) {
   constexpr int lanes = 32;
   using T = typename Terms::Number;

@@ -1,4 +1,4 @@
-// A rank's columns of a matrix that all ranks factor, on the host and on a GPU.
+// Columns of one rank in a matrix that all ranks factor, on the host and on a GPU.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -12,8 +12,8 @@
 
 namespace heddle::exact::impl {
 
-/// L, whole, as exact sums need it of rows of which twice the precision does not tell the rounding: row i of the
-/// matrix as it came is row i here, wherever it has moved.
+/// All of L, which exact sums need for rows that twice the precision leaves open: row i is the original row i of the
+/// matrix, wherever it has moved.
 template <Scalar T> using WholeL = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
 
 /// Columns on the host.
@@ -33,8 +33,8 @@ template <Scalar T> class HostRankColumns {
     columns_.begin({0, n_});
   }
 
-  /// Factors columns [row, row + width) of the matrix, which are here from `column` on; in them alone rows change
-  /// places. Gives the pivots and, last, info.
+  /// Factors columns [row, row + width) of the matrix, stored here from `column` on; rows are interchanged in these
+  /// only. Returns the pivots and, last, info.
   [[nodiscard]] std::vector<Index> factor(Index row, Index column, Index width) {
     LuResult result;
     result.pivots.resize(static_cast<std::size_t>(row + width));
@@ -43,9 +43,9 @@ template <Scalar T> class HostRankColumns {
     numbers.push_back(result.info);
     return numbers;
   }
-  /// Rows change places in all columns but `factored`, which are none on ranks that have not factored the panel.
+  /// Interchanges rows in all columns but `factored`, which is empty on ranks that have not factored the panel.
   void move(Index row, std::span<const Index> pivots, Range factored) {
-    // Numbers have moved where the panel was factored.
+    // The rank that factored the panel has moved its numbers already.
     for (std::size_t k = 0; k < pivots.size() && factored.empty(); ++k) {
       renumber(row + static_cast<Index>(k), pivots[k]);
     }
@@ -59,7 +59,7 @@ template <Scalar T> class HostRankColumns {
       }
     });
   }
-  /// Keeps a panel, rows [row, m) of columns [row, row + width) of L in their new order.
+  /// Stores a panel in the whole L: rows [row, m) of columns [row, row + width) in their new order.
   void keep(const MatrixView<const T>& panel, Index row) {
     const heddle::impl::Elements<const T> from(panel);
     for_each_chunk(space_, "heddle::exact::lu", 0, static_cast<Index>(panel.extent(1)), 1, true,
@@ -71,7 +71,7 @@ template <Scalar T> class HostRankColumns {
                      }
                    });
   }
-  /// Takes the panel off columns [first, n).
+  /// Applies the trailing update of the panel to columns [first, n).
   void apply(const PanelElements<T>& panel, Index row, Index width, Index first) {
     if (first < n_) {
       columns_.apply(panel, row, width, {first, n_});
@@ -102,7 +102,7 @@ void keep_device_panel(const ExecutionSpace& space, const MatrixView<const T>& p
       KOKKOS_LAMBDA(Index i, Index k) { whole(order(row + i), row + k) = from(i, k); });
 }
 
-/// The same on a GPU.
+/// Columns on a GPU.
 template <Scalar T> class DeviceRankColumns {
  public:
   DeviceRankColumns(const ExecutionSpace& space, const MatrixView<T>& local, Index block, Index steps,
@@ -117,7 +117,7 @@ template <Scalar T> class DeviceRankColumns {
   void move(Index row, std::span<const Index> pivots, Range factored) {
     factor_.set_moves(moves_of(row, pivots));
     factor_.move_other_columns(factored);
-    // Numbers have moved where the panel was factored.
+    // The rank that factored the panel has moved its numbers already.
     if (factored.empty()) {
       factor_.move_numbers();
     }

@@ -1,4 +1,4 @@
-// A rank's rows of a triangular system that all ranks solve, on the host and on a GPU.
+// Rows of one rank in a triangular system that all ranks solve, on the host and on a GPU.
 #pragma once
 
 #include "exact/chunks.hpp"
@@ -10,31 +10,31 @@
 
 namespace heddle::exact::impl {
 
-/// A triangular op(A), of which a rank has some rows, whole.
+/// A triangular op(A), of which a rank has some whole rows.
 template <Scalar T> struct RankSystem {
-  Operand<T> local;  ///< local.columns is that of the whole system.
+  Operand<T> local;  ///< local.columns is the order of the whole system.
   bool lower;
   bool unit;
 
-  /// Columns of row i that are solved before it.
+  /// Returns the columns of row i that are solved before it.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Range known(Index i) const {
     return lower ? Range{0, i} : Range{i + 1, local.columns};
   }
-  /// Columns of row i that are read, of the diagonal what is stored.
+  /// Returns the columns of row i that are read, including a stored diagonal.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Range read(Index i) const {
     const Range before = known(i);
     return unit ? before : lower ? Range{0, i + 1} : Range{i, local.columns};
   }
 };
 
-/// Rows [begin, end) of the system are here from local row `local` on.
+/// Rows [begin, end) of the system, stored from local row `local` on.
 struct RankBlock {
   Index begin;
   Index end;
   Index local;
 };
 
-/// On the host.
+/// Rows on the host.
 template <Scalar T> class HostRankRows {
  public:
   HostRankRows(const ExecutionSpace& space, const RankSystem<T>& system)
@@ -56,7 +56,7 @@ template <Scalar T> class HostRankRows {
       }
     }
   }
-  /// x of a block, of which all that is before it has been taken off: x[0] is that of its first row.
+  /// Solves for x of a block, from whose sums all earlier products have been subtracted: x[0] is that of its first row.
   void solve(const RankBlock& block, T* x) {
     const Operand<T>& A = system_.local;
     const RowSums<T> rows(A, minus_.data());
@@ -82,7 +82,7 @@ template <Scalar T> class HostRankRows {
       }
     }
   }
-  /// Takes the products with x of rows [begin, end) of the system off local rows `rows`.
+  /// Subtracts the products with x of rows `found` of the system from local rows `rows`.
   void take_off(Range found, const T* x, Range rows) {
     for (Index k = found.begin; k < found.end; ++k) {
       minus_[static_cast<std::size_t>(k)] = -x[k - found.begin];
@@ -103,7 +103,7 @@ template <Scalar T> class HostRankRows {
                      }
                    });
   }
-  /// b - op(A) x in this rank's rows, each element rounded once; row(i) is local row i in the system.
+  /// Returns b - op(A) x in this rank's rows, each element rounded once; row(i) is local row i in the system.
   template <class Row>
   [[nodiscard]] std::vector<T> residual(const std::vector<T>& b, const std::vector<T>& x, const Row& row) {
     b_ = b;
@@ -127,7 +127,7 @@ template <Scalar T> class HostRankRows {
   }
 
  private:
-  // `sum`, which has local row i's b, `other` and the products in `range`, rounded once.
+  // Returns `sum`, which has local row i's b, `other` and the products in `range`, rounded once.
   [[nodiscard]] T rounded(const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Range range, const T& other) const {
     T value;
     if (!sum.rounds_to(system_.local.columns, value)) {
@@ -142,13 +142,13 @@ template <Scalar T> class HostRankRows {
   ExecutionSpace space_;
   RankSystem<T> system_;
   bool by_columns_;
-  Rows<T> columns_;                // Sums, where rows lie side by side,
-  std::vector<InnerSum<T>> rows_;  // and where they don't.
-  std::vector<T> minus_;           // Of x, as far as it is found.
+  Rows<T> columns_;                // Sums if A is taken by columns,
+  std::vector<InnerSum<T>> rows_;  // and otherwise.
+  std::vector<T> minus_;           // -x, as far as it is found.
   std::vector<T> b_;
 };
 
-/// x of a block of rows, by one team. `sums` are those of its rows, in the order of the system.
+/// Solves for x of a block of rows, by one team. `sums` are those of its rows, in the order of the system.
 template <Scalar T>
 void device_solve_block(const ExecutionSpace& space, const DeviceSystem<T, InnerSum<T>>& system, const RankBlock& block,
                         const Kokkos::View<InnerSum<T>*, MemorySpace>& sums) {
@@ -183,7 +183,7 @@ void device_take_off(const ExecutionSpace& space, const Operand<T>& A, Range fou
             A, i, [&](Index k) { return -x(k); }, found.begin, found.end, 1));
       });
 }
-/// Which row of the system each local row is, in device memory.
+/// Computes b - op(A) x in the local rows; numbers(i) is the row of the system of local row i.
 template <Scalar T>
 void device_rank_residual(const ExecutionSpace& space, const RankSystem<T>& system,
                           const Kokkos::View<Index*, MemorySpace>& numbers, const Kokkos::View<T*, MemorySpace>& b,
@@ -220,7 +220,7 @@ void begin_device_rows(const ExecutionSpace& space, const Kokkos::View<T*, Memor
       });
 }
 
-/// The same on a GPU.
+/// Rows on a GPU.
 template <Scalar T> class DeviceRankRows {
  public:
   DeviceRankRows(const ExecutionSpace& space, const RankSystem<T>& system)

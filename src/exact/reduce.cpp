@@ -1,3 +1,4 @@
+// Correctly rounded sums, inner products and norms of vectors.
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
 #include "exact/algorithms.hpp"
@@ -36,7 +37,7 @@ T reduced_in_full(const ExecutionSpace& space, const Terms& terms, Index n) {
   return value == T(0) && sum.sign() == 0 && all_negative_zeros(space, terms, n) ? -T(0) : value;
 }
 
-// Every term and every sum rounded.
+// Reduces terms with every term and every sum rounded.
 template <RealScalar T, class Terms> T reduced_plainly(const ExecutionSpace& space, const Terms& terms, Index n) {
   T sum = T(0);
   if constexpr (on_host) {
@@ -52,7 +53,7 @@ template <RealScalar T, class Terms> T reduced_plainly(const ExecutionSpace& spa
   return sum;
 }
 
-// By an algorithm other than Algorithm::automatic.
+// Reduces terms by an algorithm other than Algorithm::automatic.
 template <RealScalar T, class Terms>
 T reduced_by(Algorithm algorithm, const ExecutionSpace& space, const Terms& terms, Index n) {
   const Kokkos::Profiling::ScopedRegion region("heddle::exact::reduce");
@@ -68,7 +69,7 @@ T reduced_by(Algorithm algorithm, const ExecutionSpace& space, const Terms& term
                      [&](auto levels) { return reduced_in_full<decltype(levels)::value, T>(space, terms, n); });
 }
 
-// x with its elements side by side.
+// Returns x, or a contiguous copy.
 template <Scalar T>
 Kokkos::View<const T*, MemorySpace> dense(const ExecutionSpace& space, const StridedVector<const T>& x) {
   if (x.extent(0) <= 1 || x.stride(0) == 1) {
@@ -85,7 +86,7 @@ template <Scalar T> T sum_by(Algorithm algorithm, const ExecutionSpace& space, c
   const Kokkos::View<const T*, MemorySpace> given = dense(space, x);
   std::array<R, parts_of_scalar<T>> parts;
   for (int p = 0; p < parts_of_scalar<T>; ++p) {
-    // Of complex numbers, every second one.
+    // One part of complex numbers is every second real number.
     const auto numbers = dense<R>(space, StridedVector<const R>(reinterpret_cast<const R*>(given.data()) + p,
                                                                 Kokkos::LayoutStride(x.extent(0), parts_of_scalar<T>)));
     parts[static_cast<std::size_t>(p)] =
@@ -126,7 +127,7 @@ template <Scalar T> T sum(const ExecutionSpace& space, const StridedVector<const
 template <Scalar T> Real<T> asum(const ExecutionSpace& space, const StridedVector<const T>& x) {
   const auto n = static_cast<Index>(x.extent(0));
   if constexpr (is_complex<T>) {
-    // Real and imaginary parts in one row.
+    // Real and imaginary parts form one contiguous vector.
     const Kokkos::View<const T*, MemorySpace> row = dense(space, x);
     return reduced<Real<T>>(space, Numbers<Real<T>, true, true>{reinterpret_cast<const Real<T>*>(row.data()), 1},
                             2 * n);

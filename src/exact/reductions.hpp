@@ -17,7 +17,7 @@
 namespace heddle::exact::impl {
 
 using heddle::impl::on_host;
-/// A thread's share of a part, with an expansion in registers, or with none where `levels` is 0.
+/// Adds a thread's share of a part, with an expansion in registers, or with none if `levels` is 0.
 template <int levels, class Terms>
 KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index end, Index step,
                                         Accumulator<double>& sum) {
@@ -57,12 +57,12 @@ KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index e
 using DevicePolicy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 4>>;
 inline constexpr int device_threads = 256;
 
-/// As many as run at once.
+/// Returns the number of teams that run at once.
 inline Index device_teams(const ExecutionSpace& space, Index n) {
   return std::clamp<Index>(n / (16 * device_threads), 1, std::max(1, space.concurrency() / device_threads));
 }
 
-/// The exact sums of parts, by expansions of `levels` doubles.
+/// Returns the exact sums of parts, by expansions of `levels` doubles.
 template <int levels, class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
@@ -88,8 +88,8 @@ template <int levels, class Terms> Partials partial_sums(const ExecutionSpace& s
   }
 }
 
-/// What the first pass keeps, which leaves to a second one what it cannot round. Of a device the memory is busy with
-/// doubles, and three times the precision costs nothing.
+/// The sum of the first pass; a second pass forms the sums that it cannot round. On a device doubles saturate the
+/// memory, so that three times the precision costs nothing.
 template <class Terms>
 using QuickSum = std::conditional_t<on_host || sizeof(typename Terms::Number) == 4, Compensated, Threefold>;
 
@@ -116,7 +116,7 @@ template <class Sum> struct Quick {
   }
 };
 
-/// Every step-th term, several loads in flight.
+/// Sums every step-th term, with several loads in flight.
 template <class Sum, class Terms>
 KOKKOS_INLINE_FUNCTION Quick<Sum> quick_strided(const Terms& terms, Index begin, Index end, Index step) {
   constexpr int at_once = Terms::parts == 1 ? 8 : 4;
@@ -144,7 +144,7 @@ KOKKOS_INLINE_FUNCTION Quick<Sum> quick_strided(const Terms& terms, Index begin,
   return quick;
 }
 
-/// Kokkos's reducer of sums that know their errors.
+/// Kokkos's reducer of sums that bound their errors.
 template <class Sum> struct Merged {
   using reducer = Merged;
   using value_type = Quick<Sum>;
@@ -157,15 +157,15 @@ template <class Sum> struct Merged {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
-/// No number goes through more additions than these in quick_sum(): 16 or more sums side by side, threads and teams.
+/// Bound of the additions that one number goes through in quick_sum(): in 16 or more parallel sums, threads and teams.
 inline Index additions_in_a_row(Index n) {
   return n / 16 + 8192;
 }
-/// What so many terms may lose to underflow there.
+/// Returns a bound of the loss of n terms to underflow in quick_sum().
 template <class Terms> double lost_in(Index n) {
   return Terms::parts == 2 ? Compensated::underflow(n) : 0;
 }
-/// All terms in as much precision as `Sum` has.
+/// Sums all terms in the precision of `Sum`.
 template <class Sum, class Terms> Quick<Sum> quick_sum(const ExecutionSpace& space, const Terms& terms, Index n) {
   Quick<Sum> total;
   if constexpr (on_host) {
@@ -186,7 +186,7 @@ template <class Sum, class Terms> Quick<Sum> quick_sum(const ExecutionSpace& spa
         "heddle::exact::compensated", DevicePolicy(space, static_cast<int>(teams), device_threads),
         KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
           const Index part = team.league_rank();
-          // Not the sum itself goes to the reducer: its address would keep it out of registers.
+          // The reducer gets a copy: the address of the sum itself would keep it out of registers.
           const Quick<Sum> mine =
               quick_strided<Sum>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
           Quick<Sum> all = mine;
@@ -201,11 +201,11 @@ template <class Sum, class Terms> Quick<Sum> quick_sum(const ExecutionSpace& spa
   }
   return total;
 }
-/// All terms in twice the precision.
+/// Sums all terms in twice the precision.
 template <class Terms> Compensated compensated(const ExecutionSpace& space, const Terms& terms, Index n) {
   return quick_sum<Compensated>(space, terms, n).sum;
 }
-/// Whether one pass tells how the sum of n terms rounds, and what it is then; n > 0.
+/// Returns true if one pass decides how the sum of n terms rounds, and sets `result` to it; n > 0.
 template <RealScalar T, class Terms>
 bool rounds_quickly(const ExecutionSpace& space, const Terms& terms, Index n, T& result) {
   using Sum = QuickSum<Terms>;
@@ -214,7 +214,7 @@ bool rounds_quickly(const ExecutionSpace& space, const Terms& terms, Index n, T&
   return quick.sum.rounds_to(additions_in_a_row(n), exact_products ? 0 : lost_in<Terms>(n), result);
 }
 
-/// Whether every term is -0: expansions do not tell.
+/// Returns true if every term is -0, which expansions do not record.
 template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, const Terms& terms, Index n) {
   Index others = 0;
   Kokkos::parallel_reduce(
@@ -223,7 +223,7 @@ template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, cons
   return n > 0 && others == 0;
 }
 
-/// Sums of parts put together.
+/// Merges the sums of parts.
 inline Accumulator<double> merged(const ExecutionSpace& space, const Partials& partials) {
   const auto host = Kokkos::create_mirror_view(partials);
   Kokkos::deep_copy(space, host, partials);
@@ -235,12 +235,12 @@ inline Accumulator<double> merged(const ExecutionSpace& space, const Partials& p
   return sum;
 }
 
-/// The exact sum, by expansions of `levels` doubles, which do not tell the sign of zeros.
+/// Returns the exact sum, by expansions of `levels` doubles, which do not record the sign of zeros.
 template <int levels, class Terms>
 Accumulator<double> accumulated_by(const ExecutionSpace& space, const Terms& terms, Index n) {
   return merged(space, partial_sums<levels>(space, terms, n));
 }
-/// The exact sum, left where threads and teams have it.
+/// Returns the exact sum, by ExponentSums on the host and by Bins on a device.
 template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
     const Index parts = std::clamp<Index>(n / 4096, 1, space.concurrency());
@@ -257,7 +257,7 @@ template <class Terms> Accumulator<double> accumulated(const ExecutionSpace& spa
   }
 }
 
-/// f(terms) of the numbers, or their magnitudes, of a vector, or of one part of complex ones.
+/// Calls f(terms) for the numbers of a vector, or their magnitudes, or for one part of complex ones.
 template <bool magnitudes, RealScalar T, class F> auto with_numbers(const T* x, Index stride, const F& f) {
   return stride == 1 ? f(Numbers<T, magnitudes, true>{x, stride}) : f(Numbers<T, magnitudes, false>{x, stride});
 }

@@ -12,7 +12,8 @@ namespace heddle::exact::impl {
 
 using namespace bits;
 
-/// Whether every root of what the exact sum may be rounds to one T, and that T; terms and absolute as in rounds_to().
+/// Returns true if the roots of all candidates for the exact sum round to one T, and sets `root` to it; terms and
+/// absolute as in rounds_to().
 template <RealScalar T> bool square_root(const Compensated& sum, Index terms, double absolute, T& root) {
   double high = 0;
   double low = 0;
@@ -21,7 +22,7 @@ template <RealScalar T> bool square_root(const Compensated& sum, Index terms, do
     return false;
   }
   const double near = std::sqrt(high);
-  // Newton's correction of `near`, and what it and the sum are off by.
+  // Newton's correction of `near`, and the error of it and of the sum.
   const double correction = (std::fma(-near, near, high) + low) / (2 * near);
   const double correction_off = off / near + 0x1p-50 * std::abs(correction) + correction * correction / near;
   double low_root = near + (correction - correction_off);
@@ -38,7 +39,7 @@ template <RealScalar T> bool square_root(const Compensated& sum, Index terms, do
 
 namespace heddle::exact::bits {
 
-/// The root of the exact sum; NaN where that is negative.
+/// The root of the exact sum; a NaN if that is negative.
 class SquareRoot {
  public:
   template <RealScalar T> static T of(const Accumulator<double>& sum) {
@@ -55,7 +56,7 @@ class SquareRoot {
     if (top < 0) {
       return T(0);
     }
-    // The leading 126 or 127 bits, from an even position on, and whether there is more below.
+    // The leading 126 or 127 bits, from an even position on, and whether any bit below is set.
     const int highest = digit_bits * top + 63 - Kokkos::countl_zero(static_cast<std::uint64_t>(from[top]));
     const int last = (highest - 126) + (highest % 2 == 0 ? 0 : 1);
     Wide leading = 0;
@@ -74,7 +75,7 @@ class SquareRoot {
     }
     const std::uint64_t root = integer_root(leading);
     more = more || static_cast<Wide>(root) * root != leading;
-    // Units of 2^lowest, which is below all that count.
+    // Units of 2^lowest, below every bit that counts.
     constexpr int lowest = -1200;
     constexpr int digits = 80;
     std::int64_t result[digits] = {};
@@ -87,10 +88,10 @@ class SquareRoot {
  private:
   __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using): what compilers agree on
 
-  // Of 2^125 to 2^127, rounded down.
+  // Square root, rounded down, of an integer from 2^125 to 2^127.
   static std::uint64_t integer_root(Wide x) {
     auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(x)));
-    // One step of Newton's leaves it off by one at most.
+    // One Newton step leaves it off by at most one.
     root = static_cast<std::uint64_t>((static_cast<Wide>(root) + x / root) / 2);
     while (static_cast<Wide>(root) * root > x) {
       --root;

@@ -1,4 +1,4 @@
-// Interchanges of rows as a permutation: which row goes where.
+// Row interchanges as a permutation.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -16,10 +16,10 @@ struct RowMove {
   friend bool operator==(const RowMove&, const RowMove&) = default;
 };
 
-/// What interchanging rows row + k and pivots[k], for k = 0, 1, ... in turn, comes to, in the order of the targets:
-/// at most two moves a pivot, and each row is a target and a source at most once.
+/// Returns the moves equivalent to interchanging rows row + k and pivots[k], for k = 0, 1, ... in turn, in the order of
+/// the targets: at most two moves a pivot, and each row is a target and a source at most once.
 [[nodiscard]] inline std::vector<RowMove> moves_of(Index row, std::span<const Index> pivots) {
-  std::map<Index, Index> at;  // The row that is at a place by now.
+  std::map<Index, Index> at;  // The row currently at a place.
   for (std::size_t k = 0; k < pivots.size(); ++k) {
     const Index here = row + static_cast<Index>(k);
     std::swap(at.try_emplace(here, here).first->second, at.try_emplace(pivots[k], pivots[k]).first->second);

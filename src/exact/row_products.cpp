@@ -1,3 +1,4 @@
+// Inner products of one row by each algorithm, and contiguous copies of rows.
 #include "exact/row_products.hpp"
 
 #include "core/instantiate.hpp"
@@ -72,7 +73,7 @@ template <Scalar T> DenseRows<T> dense_rows(const ExecutionSpace& space, const O
                                     static_cast<std::size_t>(A.rows * A.columns)),
       A};
   T* const to = dense.copy.data();
-  // Squares, of which both sides stay in the first cache.
+  // Squares of which both sides stay in the first-level cache.
   constexpr Index side = 32;
   for_each_chunk(space, "heddle::exact::rows", 0, A.rows, side, true, [&](Index begin, Index end) {
     for (Index first = 0; first < A.columns; first += side) {

@@ -1,3 +1,4 @@
+// Correctly rounded sums of the segments of a vector.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "exact/device_segments.hpp"
@@ -24,7 +25,7 @@ template <class I> Index element_of(const ExecutionSpace& space, const StridedVe
   return static_cast<Index>(value);
 }
 
-// Throws where offsets are not in ascending order from 0 to n.
+// Throws if offsets are not in ascending order from 0 to n.
 template <class I> void require_offsets(const ExecutionSpace& space, const StridedVector<const I>& offsets, Index n) {
   constexpr Index none = std::numeric_limits<Index>::max();
   const auto count = static_cast<Index>(offsets.extent(0));

@@ -9,7 +9,7 @@
 
 namespace heddle::exact::impl {
 
-/// x_0, x_1, ... of which `order` lists those that are added up, one after the other; all, where it is null.
+/// Terms x_order[0], x_order[1], ... in sequence; x_0, x_1, ... if `order` is null.
 template <RealScalar T> struct ListedNumbers {
   static constexpr int parts = 1;
   using Number = T;
@@ -39,7 +39,7 @@ template <RealScalar T> struct ListedNumbers {
   }
 };
 
-/// What a sum of segments reads and writes: sum s is of the terms from offset(s) to offset(s + 1).
+/// Operands of a sum of segments: sum s takes the terms from offset(s) to offset(s + 1).
 template <RealScalar T, class I> struct Segments {
   ListedNumbers<T> terms;
   const I* offsets;
@@ -47,7 +47,7 @@ template <RealScalar T, class I> struct Segments {
   Index count;
   T* sums;
   Index sum_stride;
-  bool add;  // What is in `sums` is one more term.
+  bool add;  // Whether the value in `sums` on entry is one more term.
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index offset(Index s) const {
     return static_cast<Index>(offsets[s * offset_stride]);
@@ -55,7 +55,7 @@ template <RealScalar T, class I> struct Segments {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index length(Index s) const { return offset(s + 1) - offset(s); }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T& sum(Index s) const { return sums[s * sum_stride]; }
 
-  /// Writes sum s, if it is known from the sum of its terms in three times the precision, and says whether it is.
+  /// Writes sum s if its terms in three times the precision decide it, and returns whether they do.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool finish(Index s, Threefold found) const {
     if (add) {
       found.add(static_cast<double>(sum(s)));
@@ -67,7 +67,7 @@ template <RealScalar T, class I> struct Segments {
     }
     return is_known;
   }
-  /// Writes sum s from the exact one of its terms.
+  /// Writes sum s from the exact sum of its terms.
   KOKKOS_INLINE_FUNCTION void finish(Index s, Accumulator<double>& found) const {
     if (add) {
       found.add(static_cast<double>(sum(s)));
@@ -76,10 +76,10 @@ template <RealScalar T, class I> struct Segments {
   }
 };
 
-/// On the host: the terms from `begin` to `end` in three times the precision, side by side.
+/// On the host: returns the sum of terms `begin` to `end` in three times the precision, in vector lanes.
 template <class Terms> Threefold threefold_range(const Terms& terms, Index begin, Index end) {
   constexpr int lanes = 16;
-  constexpr Index fewest = 128;  // Sums side by side cost as much to put together.
+  constexpr Index fewest = 128;  // Merging the lanes costs as much.
   Threefold total;
   Index k = begin;
   if (end - begin >= fewest) {
@@ -109,7 +109,7 @@ template <class Terms> Threefold threefold_range(const Terms& terms, Index begin
   return total;
 }
 
-/// A sum of so many terms that all threads take part in it.
+/// Sums a segment of so many terms that all threads take part in it.
 template <RealScalar T, class I>
 bool sum_long_segment(const ExecutionSpace& space, const Segments<T, I>& segments, Index s, Index begin, Index end) {
   const ListedNumbers<T> terms = segments.terms.from(begin);
@@ -131,10 +131,10 @@ bool sum_long_segment(const ExecutionSpace& space, const Segments<T, I>& segment
   return true;
 }
 
-/// All sums on the host, of segments of `elements` terms together; how many were formed again.
+/// Computes all sums of segments on the host, of `elements` terms together; returns how many were formed again.
 template <RealScalar T, class I>
 Index sum_segments_on_host(const ExecutionSpace& space, const Segments<T, I>& segments, Index elements) {
-  // Longer ones would keep the other threads waiting.
+  // Longer segments would keep the other threads waiting.
   const Index longest = std::max<Index>(Index{1} << 16, elements / (8 * space.concurrency()));
   const Index chunk = std::clamp<Index>(segments.count * 16384 / (elements + segments.count + 1), 1, 4096);
   std::atomic<Index> reopened = 0;

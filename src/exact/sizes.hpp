@@ -1,4 +1,4 @@
-// Magnitudes of any exponent, and by how much a system is not solved.
+// Magnitudes of any exponent, and the residual bounds of a system.
 #pragma once
 
 #include "exact/chunks.hpp"
@@ -10,13 +10,14 @@
 
 namespace heddle::exact::impl {
 
-/// value 2^power, not negative: products and sums that neither over- nor underflow. Infinities and NaNs are the value.
+/// value 2^power, not negative: its products and sums neither over- nor underflow. `value` is infinite or a NaN if the
+/// size is.
 struct Size {
   double value = 0;
   int power = 0;
 
   KOKKOS_INLINE_FUNCTION void add(const Size& other) {
-    // Of what is farther apart than this the smaller changes nothing.
+    // If the powers differ by more than this, the smaller number changes nothing.
     constexpr int most = 200;
     if (other.value == 0) {
       return;
@@ -36,7 +37,7 @@ struct Size {
     }
   }
 };
-/// The value between one and two.
+/// Returns |value| 2^power with a value between one and two.
 KOKKOS_INLINE_FUNCTION Size normal_size(double value, int power) {
   if (value == 0 || !is_finite(value)) {
     return {Kokkos::abs(value), 0};
@@ -44,7 +45,7 @@ KOKKOS_INLINE_FUNCTION Size normal_size(double value, int power) {
   const int own = power_of(value);
   return {Kokkos::abs(scaled(value, -own)), power + own};
 }
-/// |x| 2^power.
+/// Returns |x| 2^power.
 template <Scalar T> KOKKOS_INLINE_FUNCTION Size size_of(const T& x, int power = 0) {
   if constexpr (is_complex<T>) {
     const Size re = normal_size(static_cast<double>(x.real()), 0);
@@ -67,7 +68,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Size size_of(const T& x, int power = 
 KOKKOS_INLINE_FUNCTION Size product(const Size& x, const Size& y) {
   return {rounded_product(x.value, y.value), x.power + y.power};
 }
-/// x / y as a number; infinite where that is no number.
+/// Returns x / y as a number; infinite if that is not finite.
 inline double ratio(const Size& x, const Size& y) {
   if (x.value == 0 && is_finite(y.value)) {
     return 0;
@@ -79,7 +80,7 @@ inline double ratio(const Size& x, const Size& y) {
   return scaled(quotient, x.power - y.power);
 }
 
-/// |A| |x| + |b|: the same on any backend, whatever the number of threads; blocks.
+/// Returns |A| |x| + |b|: the same on any backend, whatever the number of threads; blocks.
 template <Scalar T>
 std::vector<Size> sizes_of_system(const ExecutionSpace& space, const StridedMatrix<const T>& A,
                                   const Kokkos::View<T*, MemorySpace>& x, const StridedVector<const T>& b) {

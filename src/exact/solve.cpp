@@ -1,3 +1,4 @@
+// Solution of linear systems by LU factors with iterative refinement, and estimates of condition numbers.
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
 #include "dist/elementwise.hpp"
@@ -36,7 +37,7 @@ template <Scalar T> void to_the_device(const ExecutionSpace& space, const HostVe
   space.fence("heddle::exact::solve");
 }
 
-// x 2^power, of complex numbers each part.
+// Returns x 2^power (for complex numbers, each part).
 template <Scalar T> T times_power(const T& x, int power) {
   if constexpr (is_complex<T>) {
     return T(times_power(x.real(), power), times_power(x.imag(), power));
@@ -55,26 +56,27 @@ template <Scalar T> bool is_number(const T& x) {
   return is_finite(size_of(x).value);
 }
 
-// The smallest power of two whose numbers have all their bits, and how far from one powers of two are taken at most.
+// Smallest power of two with full precision, and the largest power by which numbers are scaled at once.
 template <Scalar T> inline constexpr int least_power = sizeof(Real<T>) == 8 ? -1022 : -126;
 template <Scalar T> inline constexpr int most_power = sizeof(Real<T>) == 8 ? 1000 : 120;
 
-// A system, and what is left of it: b - A x, each element rounded once, with a power of two of its own taken out, so
-// that it has all its bits whatever the system's size.
+// A system and its residual b - A x, each element rounded once and scaled by its own power of two, so that it has full
+// precision whatever the system's size.
 template <Scalar T> class Residual {
  public:
   Residual(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
            const Vector<T>& x)
       : bounds_(sizes_of_system<T>(space, A, x, b)), values_(bounds_.size()), powers_(bounds_.size(), 0) {
     take(space, 0, A, b, x, [](std::size_t) { return true; });
-    // A rounding is a unit of the bound's last place or so; that of a unit's last place should be a normal number too.
+    // A rounding is about a unit in the last place of the bound; a unit in the last place of that should also be
+    // normal.
     constexpr int least = least_power<T> + 2 * (Format<Real<T>>::fraction + 1);
     take(space, most_power<T>, A, b, x, [&](std::size_t i) { return bounds_[i].power < least; });
     take_least(space, A, x, [&](std::size_t i) { return bounds_[i].power < least - most_power<T>; });
     take(space, -most_power<T>, A, b, x, [&](std::size_t i) { return !is_number(values_[i]); });
   }
 
-  /// Of the worst row; infinite where a row has an infinity or a NaN.
+  /// Returns the error of the worst row; infinite if a row has an infinity or a NaN.
   [[nodiscard]] double error() const {
     double worst = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -85,8 +87,8 @@ template <Scalar T> class Residual {
   [[nodiscard]] bool is_zero() const {
     return std::all_of(values_.begin(), values_.end(), [](const T& value) { return value == T(0); });
   }
-  /// All elements with one power of two taken out, which keeps them and their solution within range: that of the
-  /// largest element of x is given. What is far below the largest element may be lost.
+  /// Scales all elements by one power of two, which keeps them and their solution within range: x_power is that of the
+  /// largest element of x. Elements far below the largest may be lost.
   HostVector<T> on_one_scale(int x_power, int& power) const {
     constexpr int room = most_power<T> / 2;
     int most = -(1 << 20);
@@ -95,7 +97,7 @@ template <Scalar T> class Residual {
         most = std::max(most, size_of(values_[i], powers_[i]).power);
       }
     }
-    // Most are taken as they are.
+    // Most residuals need no scaling.
     const bool is_tame = most > least_power<T> + room && most < room;
     power = is_tame ? 0 : -std::min(-most, room - x_power);
     const HostVector<T> scaled_values("heddle::exact::residual", values_.size());
@@ -106,7 +108,7 @@ template <Scalar T> class Residual {
   }
 
  private:
-  // The rows that `is_wanted` holds for, times 2^power before they are rounded.
+  // Computes the rows that satisfy `is_wanted`, times 2^power before they are rounded.
   template <class Predicate>
   void take(const ExecutionSpace& space, int power, const StridedMatrix<const T>& A, const StridedVector<const T>& b,
             const Vector<T>& x, const Predicate& is_wanted) {
@@ -130,15 +132,15 @@ template <Scalar T> class Residual {
     }
   }
 
-  // Rows whose products are all below what a scaled sum can hold, so that b_i is zero: -A x, where each row of A is
-  // taken times a power of two that brings the row's bound near one. Elements that meet a zero of x are left out; no
+  // Computes rows whose products are all below the range of a scaled sum, so that b_i is zero: -A x, where each row of
+  // A is scaled by a power of two that brings the row's bound near one. Elements that meet a zero of x are left out; no
   // other leaves the range, since it is at most the bound over the smallest number.
   template <class Predicate>
   void take_least(const ExecutionSpace& space, const StridedMatrix<const T>& A, const Vector<T>& x,
                   const Predicate& is_wanted) {
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      // A bound of zero is that of a row of zeros.
+      // A bound of zero belongs to a row of zeros.
       if (is_wanted(i) && bounds_[i].value != 0) rows.push_back(i);
     }
     if (rows.empty()) {
@@ -209,7 +211,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
 
 namespace {
 
-// x of A x = b by the factors of A, corrected. It is written last of all, so that x may be b.
+// Computes x of A x = b by the factors of A, corrected. It is written last, so that x may be b.
 template <Scalar T>
 SolveReport refined(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedMatrix<const T>& LU,
                     const LuResult& factors, const StridedVector<const T>& b, const StridedVector<T>& x,
@@ -304,14 +306,13 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
 
 namespace {
 
-// Higham's estimate of |A^-1|_1 from below, by systems with A and A^H. Right sides are 2^power times what they stand
-// for.
+// Higham's estimate of |A^-1|_1 from below, by systems with A and A^H. Right-hand sides are scaled by 2^power.
 template <Scalar T> class InverseNorm {
  public:
   InverseNorm(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, int power)
       : space_(space), LU_(LU), result_(result), power_(power), n_(LU.extent(0)), x_("heddle::exact::x", n_) {}
 
-  // 2^power times the estimate; infinite or NaN where a solution is.
+  // Returns 2^power times the estimate; infinite or a NaN if a solution is.
   [[nodiscard]] Size estimate() {
     HostVector<T> right("heddle::exact::right", n_);
     Kokkos::deep_copy(right, on_the_right(1));
@@ -320,7 +321,7 @@ template <Scalar T> class InverseNorm {
     for (int round = 0; round < 5; ++round) {
       const HostVector<T> forwards = solved(Operation::none, right);
       Size found = sum_of_sizes(forwards);
-      // Ones first, then unit vectors.
+      // The first round has ones, the others unit vectors.
       found.value /= round == 0 ? static_cast<double>(n_) : 1.0;
       if (round > 0 && !is_larger(found, best)) {
         break;
@@ -341,7 +342,7 @@ template <Scalar T> class InverseNorm {
       Kokkos::deep_copy(right, T(0));
       right(largest) = on_the_right(1);
     }
-    // Higham's second try, against matrices made to deceive the first.
+    // Higham's second test vector, against matrices made to deceive the first.
     for (std::size_t i = 0; i < n_; ++i) {
       const double size = 1.0 + static_cast<double>(i) / std::fmax(1.0, static_cast<double>(n_ - 1));
       right(i) = on_the_right(i % 2 == 0 ? size : -size);
@@ -366,7 +367,7 @@ template <Scalar T> class InverseNorm {
     return sum;
   }
   [[nodiscard]] static bool is_larger(const Size& one, const Size& other) { return !(ratio(one, other) <= 1); }
-  // x_i / |x_i|, and 1 for 0.
+  // Returns x_i / |x_i|, and 1 for 0.
   [[nodiscard]] HostVector<T> signs_of(const HostVector<T>& x) const {
     HostVector<T> signs("heddle::exact::signs", n_);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -409,8 +410,8 @@ double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, 
   }
   require(norm > 0, "exact::condition: a norm of ", norm, " of a matrix that is not singular");
   const DefaultArithmetic arithmetic;
-  // Solutions of ones are at least 2^power / |A|, and larger by the condition: about so much below one where that
-  // leaves normal numbers on the right.
+  // Solutions for ones are at least 2^power / |A|, and larger by the condition: that is about 2^(-most_power / 3), or
+  // more if the right-hand sides would otherwise not be normal.
   const int own_power = power_of(norm) + norm_power;
   const int power = std::max(own_power - most_power<T> / 3, least_power<T> + 2 * (Format<Real<T>>::fraction + 1) / 3);
   const Size estimate = InverseNorm<T>(space, LU, result, power).estimate();

@@ -1,4 +1,4 @@
-// What a reduction adds up, as doubles: numbers, their magnitudes, or products.
+// Terms of a reduction, as doubles: numbers, their magnitudes, or products.
 #pragma once
 
 #include <heddle/exact/accumulator.hpp>
@@ -6,13 +6,13 @@
 
 namespace heddle::exact::impl {
 
-/// Between these, sums of up to 2^60 terms and the errors of products are exact in doubles.
+/// Between these bounds, sums of up to 2^60 terms and the errors of products are exact in doubles.
 inline constexpr double smallest_tame = 0x1p-900;
 inline constexpr double largest_tame = 0x1p900;
 
-/// x_k, or |x_k|, side by side where `dense`; floats are doubles too.
+/// x_k, or |x_k|, contiguous if `dense`; floats are converted to doubles.
 template <RealScalar T, bool magnitudes, bool dense> struct Numbers {
-  static constexpr int parts = 1;  ///< Doubles that a term is the sum of.
+  static constexpr int parts = 1;  ///< Number of doubles whose sum is a term.
   using Number = T;
   const T* x;
   Index stride;
@@ -25,7 +25,7 @@ template <RealScalar T, bool magnitudes, bool dense> struct Numbers {
     value = term(k);
     error = 0;
   }
-  /// As plain arithmetic has it.
+  /// Returns the term as plain arithmetic has it.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T rounded(Index k) const { return static_cast<T>(term(k)); }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_tame(Index /*k*/, double value) const {
     return Kokkos::abs(value) < largest_tame;
@@ -42,7 +42,7 @@ template <RealScalar T, bool magnitudes, bool dense> struct Numbers {
   }
 };
 
-/// x_k and y_k, side by side where `dense`.
+/// x_k and y_k, contiguous if `dense`.
 template <RealScalar T, bool dense> struct RealFactors {
   using Real = T;
   const T* x;
@@ -54,7 +54,7 @@ template <RealScalar T, bool dense> struct RealFactors {
     b = y[dense ? k : k * y_stride];
   }
 };
-/// Those of one part of the sum of x_k y_k or conj(x_k) y_k, two for each k; strides count complex numbers.
+/// Factors of one part of the sum of x_k y_k or conj(x_k) y_k, two for each k; strides count complex numbers.
 template <RealScalar T> struct ComplexFactors {
   using Real = T;
   const T* x;
@@ -71,7 +71,7 @@ template <RealScalar T> struct ComplexFactors {
   }
 };
 
-/// Whether `value` is ab rounded and its error is exact.
+/// Returns true if `value` is ab rounded and its error is exact.
 template <RealScalar T> KOKKOS_INLINE_FUNCTION bool is_tame_product(T a, T b, double value) {
   const double size = Kokkos::abs(value);
   // Without branches, for vectors.
@@ -80,7 +80,7 @@ template <RealScalar T> KOKKOS_INLINE_FUNCTION bool is_tame_product(T a, T b, do
   return (of_middle_size | (of_zero & static_cast<int>(size == 0))) != 0;
 }
 
-/// a_k b_k; of floats, exact in a double.
+/// a_k b_k; exact in a double for floats.
 template <class Factors> struct Products {
   using T = typename Factors::Real;
   using Number = T;
@@ -125,7 +125,7 @@ template <class Factors> struct Products {
   }
 };
 
-/// f(terms) as with_products(), of x and y whose elements lie side by side.
+/// Calls f(terms) as with_products() does, for contiguous x and y.
 template <Scalar T, class F> auto with_dense_products(const T* x, const T* y, int part, bool conjugated, const F& f) {
   using R = Real<T>;
   if constexpr (is_complex<T>) {
@@ -136,7 +136,7 @@ template <Scalar T, class F> auto with_dense_products(const T* x, const T* y, in
   }
 }
 
-/// f(terms) of part `part` of the sum of x_k y_k, or conj(x_k) y_k: as many as there are k, or twice that of complex
+/// Calls f(terms) for part `part` of the sum of x_k y_k, or conj(x_k) y_k: one term for each k, or two for complex
 /// numbers.
 template <Scalar T, class F>
 auto with_products(const T* x, Index x_stride, const T* y, Index y_stride, int part, bool conjugated, const F& f) {

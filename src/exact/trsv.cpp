@@ -1,3 +1,4 @@
+// Reproducible solution of triangular systems with iterative refinement.
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "exact/chunks.hpp"
@@ -22,8 +23,8 @@ namespace {
 
 using heddle::impl::on_host;
 
-// op(A) x = b on the host, forwards if it is lower, else backwards. `as_it_is`: sums in twice the precision are taken
-// so. `block_refinements`: corrections of each block of rows before others take it.
+// Solves op(A) x = b on the host, forwards if it is lower, else backwards. `as_it_is`: sums in twice the precision are
+// rounded directly. `block_refinements`: number of corrections of each block of rows before others use it.
 template <Scalar T> class HostSolve {
  public:
   HostSolve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, bool as_it_is,
@@ -46,7 +47,7 @@ template <Scalar T> class HostSolve {
       sums.set(i, b[static_cast<std::size_t>(i)]);
     }
     for (Index done = 0; done < n_; done += block) {
-      // Rows [begin, end) are this block's, [rest_begin, rest_end) wait for it.
+      // Rows [begin, end) are this block's, [rest_begin, rest_end) depend on it.
       const Index count = std::min(block, n_ - done);
       const Index begin = lower_ ? done : n_ - done - count;
       const Index end = begin + count;
@@ -86,7 +87,7 @@ template <Scalar T> class HostSolve {
     return x;
   }
 
-  // b - op(A) x, each element correctly rounded.
+  // Returns b - op(A) x, each element correctly rounded.
   [[nodiscard]] std::vector<T> residual(const std::vector<T>& b, const std::vector<T>& x) const {
     std::vector<T> minus(x.size());
     std::transform(x.begin(), x.end(), minus.begin(), [](const T& value) { return -value; });
@@ -105,7 +106,7 @@ template <Scalar T> class HostSolve {
   static constexpr Index block = trsv_block;
 
   [[nodiscard]] T divided(Index i, const T& sum) const { return unit_ ? sum : quotient(sum, A_(i, i)); }
-  // `sum`, which has the products of row i in [begin, end) and two terms, rounded once.
+  // Returns `sum`, which has the products of row i in [begin, end) and two terms, rounded once.
   [[nodiscard]] T rounded(const InnerSum<T>& sum, const RowSums<T>& rows, Index i, Index begin, Index end,
                           const T& term, const T& other) const {
     T value = sum.value();
@@ -117,7 +118,7 @@ template <Scalar T> class HostSolve {
     }
     return value;
   }
-  // Element i of b - op(A) x, rounded once; `rows` are those with -x.
+  // Returns element i of b - op(A) x, rounded once; `rows` holds the products with -x.
   [[nodiscard]] T residual_of(const RowSums<T>& rows, Index i, const T& b, const T& minus) const {
     const Index begin = lower_ ? 0 : unit_ ? i + 1 : i;
     const Index end = !lower_ ? n_ : unit_ ? i : i + 1;
@@ -127,8 +128,8 @@ template <Scalar T> class HostSolve {
     sum.add(other);
     return rounded(sum, rows, i, begin, end, b, other);
   }
-  // Corrects the x of rows [begin, end), whose predecessors are as they will be, by the solution for their residual.
-  // `rows` are those with -x.
+  // Corrects the x of rows [begin, end), whose predecessors are final, by the solution for their residual. `rows` holds
+  // the products with -x.
   void refine_block(const RowSums<T>& rows, Index begin, Index end, const std::vector<T>& b, std::vector<T>& x,
                     std::vector<T>& minus) const {
     std::vector<T> correction(b.size());
@@ -164,7 +165,7 @@ template <Scalar T> class HostSolve {
   int block_refinements_;
 };
 
-// The same by another algorithm, one row after the other.
+// The same by another algorithm, row by row.
 template <Scalar T> class HostSolveBy {
  public:
   HostSolveBy(Algorithm algorithm, const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit)
@@ -203,7 +204,7 @@ template <Scalar T> class HostSolveBy {
   }
 
  private:
-  // Rounded at every step, a column of A after the other.
+  // Solves column by column, rounded at every step.
   [[nodiscard]] std::vector<T> solve_plainly(std::vector<T> x) const {
     for (Index step = 0; step < n_; ++step) {
       const Index j = lower_ ? step : n_ - 1 - step;
@@ -217,7 +218,7 @@ template <Scalar T> class HostSolveBy {
     }
     return x;
   }
-  // The products of row i with -x in [begin, end), and two terms.
+  // Returns the products of row i with -x in [begin, end), plus two terms.
   [[nodiscard]] T sum(Index i, Index begin, Index end, const T& term, const T& other) const {
     if (by_columns_) {
       T all = term + other;

@@ -1,3 +1,4 @@
+// Elementwise operations on vectors, each rounded once.
 #include "core/instantiate.hpp"
 #include "exact/chunks.hpp"
 #include "exact/quotient.hpp"
@@ -15,7 +16,7 @@ namespace {
 // Elements that a thread of the host takes at a time.
 constexpr Index chunk = 4096;
 
-// a b + c, each part rounded once.
+// Returns a b + c, each part rounded once.
 template <Scalar T> KOKKOS_INLINE_FUNCTION T product_and_sum(const T& a, const T& b, const T& c) {
   if constexpr (is_complex<T>) {
     InnerSum<T> sum;
@@ -35,7 +36,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T product_and_sum(const T& a, const T
 }
 template <Scalar T> KOKKOS_INLINE_FUNCTION T product(const T& a, const T& b) {
   if constexpr (is_complex<T>) {
-    // A sum of -0 changes no zero's sign.
+    // Adding -0 changes no zero's sign.
     return product_and_sum(a, b, T(-Real<T>(0), -Real<T>(0)));
   } else {
     return rounded_product(a, b);

@@ -3,7 +3,7 @@
 
 #include <heddle/exact/accumulator.hpp>
 
-// Seldom reached, and long: apart from the kernels that call it.
+// Seldom called and long: kept out of the kernels that call it.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define HEDDLE_APART __noinline__
 #else
@@ -13,7 +13,7 @@
 namespace heddle::exact::bits {
 
 /// Sums of doubles times accumulators, and of products, rounded once: a fixed-point number down to the cube of the
-/// smallest double. Some ten terms at most. Infinities and NaNs as IEEE 754 has them.
+/// smallest double. At most some ten terms. Infinities and NaNs follow IEEE 754.
 class WideSum {
  public:
   KOKKOS_INLINE_FUNCTION void clear() {
@@ -58,16 +58,16 @@ class WideSum {
     return To::from_bits(rounded<T>(magnitude.digits_, top, To::smallest - 3 * Format<double>::smallest) |
                          (negative ? To::sign_bit : typename To::Bits{0}));
   }
-  /// Whether an infinity or a NaN is among the terms.
+  /// Returns true if an infinity or a NaN is among the terms.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_special() const { return special_ != 0; }
-  /// This sum over `divisor`, rounded once; both are finite and not zero.
+  /// Returns this sum over `divisor`, rounded once; both are finite and not zero.
   template <RealScalar T> [[nodiscard]] HEDDLE_APART KOKKOS_INLINE_FUNCTION T quotient(const WideSum& divisor) const {
     using To = Format<T>;
     WideSum rest = *this;
     WideSum by = divisor;
     const bool negative = make_canonical(rest.digits_, digits) != make_canonical(by.digits_, digits);
     const typename To::Bits sign = negative ? To::sign_bit : typename To::Bits{0};
-    // Both with their leading bit in one place: the quotient is between a half and two times 2^power.
+    // Both with their leading bit at one position: the quotient is between a half and two times 2^power.
     const int power = rest.raise() - by.raise();
     if (power > 1100) {
       return To::from_bits(To::exponent_mask | sign);
@@ -87,7 +87,7 @@ class WideSum {
         leading |= 1U;
       }
     }
-    // Units of 2^lowest, which is below all that count; whether there is more is told by the last.
+    // Units of 2^lowest, below every bit that counts; the last one shows whether there is a remainder.
     constexpr int lowest = -1400;
     constexpr int result_digits = 84;
     std::int64_t result[result_digits] = {};
@@ -100,8 +100,8 @@ class WideSum {
  private:
   static constexpr int digits = 206;
 
-  // Of canonical magnitudes.
-  /// Moves the leading bit to the last digit's lowest, and tells from where.
+  // The following functions take canonical magnitudes.
+  /// Moves the leading bit to the last digit's lowest bit, and returns its old position.
   KOKKOS_INLINE_FUNCTION int raise() {
     const int top = highest_digit(digits_, digits);
     const int highest = digit_bits * top + 63 - Kokkos::countl_zero(static_cast<std::uint64_t>(digits_[top]));
@@ -114,7 +114,7 @@ class WideSum {
     shift_up(by % digit_bits);
     return highest;
   }
-  /// By less than a digit.
+  /// Shifts by less than a digit.
   KOKKOS_INLINE_FUNCTION void shift_up(int bits) {
     HEDDLE_ROLLED
     for (std::int64_t& digit : digits_) {

@@ -1,3 +1,4 @@
+// Tests of long accumulators against MPFR: rounding, ties, range, special values, carries and merges.
 #include "reference.hpp"
 #include <heddle/exact/accumulator.hpp>
 
@@ -9,7 +10,7 @@
 #include <random>
 #include <vector>
 
-// Built twice: with the usual flags, and with -ffast-math, which is to change nothing.
+// Built twice: with the usual flags, and with -ffast-math, which must change nothing.
 namespace heddle::exact {
 namespace {
 
@@ -60,13 +61,13 @@ TYPED_TEST(Accumulators, SumsOfAnyProducts) {
   }
 }
 
-// Between two neighbours, to the even one; a hair beside the middle, to the nearer; the same among denormals.
+// Ties go to the even neighbour; a number just beside the midpoint rounds to the nearer one; the same among denormals.
 TYPED_TEST(Accumulators, TiesGoToEven) {
   using T = TypeParam;
   constexpr int fraction = sizeof(T) == 8 ? 52 : 23;
   std::mt19937_64 random(3);
   for (int run = 0; run < 2000; ++run) {
-    // Half a last bit of x: representable unless x is small.
+    // Half a unit in the last place of x: representable unless x is small.
     const auto exponent = static_cast<int>(random() % (2 * fraction)) - fraction;
     const T x = std::ldexp(static_cast<T>((std::uint64_t{1} << fraction) + random() % (std::uint64_t{1} << fraction)),
                            exponent);
@@ -111,7 +112,7 @@ TYPED_TEST(Accumulators, OverflowsOnlyWhereTheSumDoes) {
   EXPECT_EQ(sum.sign(), 0);
   sum.add(large);
   EXPECT_EQ(shown(sum.value()), shown(large));
-  // Less than half a last bit more rounds down, half a last bit overflows.
+  // A sum less than half a unit in the last place above the largest number rounds down; at half a unit it overflows.
   Accumulator<T> less = sum;
   const T half_of_last = std::ldexp(T(1), sizeof(T) == 8 ? 970 : 103);
   less.add(half_of_last);
@@ -127,7 +128,7 @@ TYPED_TEST(Accumulators, ZerosInfinitiesAndNaNs) {
   using T = TypeParam;
   const T inf = infinite<T>();
   const T nan = from_bits<T>(static_cast<BitsOf<T>>(~BitsOf<T>{0} >> 1));
-  // To a compiler under -ffast-math, constant zeros of either sign are one.
+  // Under -ffast-math, compilers treat constant zeros of either sign as equal.
   volatile BitsOf<T> zero_bits = 0;
   volatile BitsOf<T> minus_zero_bits = static_cast<BitsOf<T>>(BitsOf<T>{1} << (8 * sizeof(T) - 1));
   const T plus_zero = from_bits<T>(zero_bits);
@@ -159,7 +160,7 @@ TYPED_TEST(Accumulators, ZerosInfinitiesAndNaNs) {
   EXPECT_EQ(product_of(inf, plus_zero), "NaN");
   EXPECT_EQ(product_of(minus_zero, -inf), "NaN");
   EXPECT_EQ(product_of(nan, plus_zero), "NaN");
-  // A product that underflows is a number all the same.
+  // A product that underflows is still a finite term.
   EXPECT_EQ(product_of(smallest<T>(), -smallest<T>()), shown(minus_zero));
   Accumulator<T> sum;
   sum.add(-inf);
@@ -200,7 +201,6 @@ TYPED_TEST(Accumulators, OrderAndMergesChangeNoBit) {
   }
 }
 
-// Straight to float: by way of double, ties are made and rounded again.
 TYPED_TEST(Accumulators, PairsOfWhatIsNoNumberHaveNoRest) {
   using T = TypeParam;
   for (const T x : {infinite<T>(), -infinite<T>(), std::numeric_limits<T>::quiet_NaN()}) {
@@ -218,6 +218,7 @@ TYPED_TEST(Accumulators, PairsOfWhatIsNoNumberHaveNoRest) {
   EXPECT_EQ(shown(sum.pair().lo), shown(T(0)));
 }
 
+// Rounded directly to float: by way of double, ties would arise and be rounded again.
 TEST(AccumulatorAsFloat, IsRoundedOnce) {
   std::mt19937_64 random(6);
   for (int run = 0; run < 3000; ++run) {
@@ -234,7 +235,7 @@ TEST(AccumulatorAsFloat, IsRoundedOnce) {
   }
 }
 
-// Doubled until the highest digit is in use, and halved again by subtraction.
+// Doubles the sum until the highest digit is in use, and halves it again by subtraction.
 TYPED_TEST(Accumulators, ManyTermsByDoubling) {
   using T = TypeParam;
   Accumulator<T> sum;
@@ -259,7 +260,7 @@ TYPED_TEST(Accumulators, ManyTermsByDoubling) {
   EXPECT_EQ(sum.value(), T(1));
 }
 
-// One digit as full as it gets before its carry is taken, and beyond.
+// Fills one digit to the limit of its carry, and beyond.
 TEST(AccumulatorOfMany, CarriesInTime) {
   Accumulator<double> sum;
   Reference reference;

@@ -1,4 +1,5 @@
-// Every exact algorithm gives the bits of Algorithm::automatic, and the others are as far off as they may be.
+// Tests that every exact algorithm has the bits of Algorithm::automatic, and that the errors of the others are in their
+// bounds.
 #include "matrices.hpp"
 #include <heddle/exact/lu.hpp>
 
@@ -23,7 +24,7 @@ constexpr Algorithm exact_ones[] = {Algorithm::accumulator, Algorithm::expansion
                                     Algorithm::expansion_7, Algorithm::expansion_8};
 constexpr Data all_data[] = {Data::tame, Data::spread, Data::cancelling, Data::any, Data::denormal, Data::huge};
 
-// As text, so that NaNs and the signs of zeros are compared, too.
+// Text, so that NaNs and the signs of zeros are compared, too.
 using Result = std::vector<std::string>;
 
 template <class T> std::string bits_of(const T& x) {
@@ -65,7 +66,7 @@ TYPED_TEST(ExactAlgorithms, SumsAndInnerProductsHaveTheSameBits) {
   std::mt19937_64 random(1);
   for (const Data data : all_data) {
     for (const std::size_t n : {0, 1, 3, 64, 1000, 5001}) {
-      // A row of a matrix of one and of three rows: side by side, and three apart.
+      // A row of a matrix of one and of three rows: strides 1 and 3.
       for (const std::size_t rows : {1, 3}) {
         const Matrix<T> X = filled<T>(random, rows, n, data);
         const Matrix<T> Y = filled<T>(random, rows, n, data == Data::cancelling ? Data::tame : data);
@@ -116,7 +117,7 @@ TYPED_TEST(ExactAlgorithms, TriangularSystemsHaveTheSameBits) {
   if (!trsv_takes(Algorithm::accumulator)) return;
   std::mt19937_64 random(3);
   for (const Data data : {Data::tame, Data::spread, Data::denormal}) {
-    // Below, at and above the blocks of devices.
+    // Sizes below, at and above the blocks of devices.
     for (const std::size_t n : {1, 31, 64, 65, 150}) {
       Matrix<T> A = filled<T>(random, n, n, data);
       for (std::size_t i = 0; i < n; ++i) A.host(i, i) = A.host(i, i) + T(data == Data::denormal ? 0 : 3);
@@ -161,7 +162,8 @@ TYPED_TEST(ExactAlgorithms, FactorizationsHaveTheSameBits) {
   }
 }
 
-// 1, 2^-60 and -1 thirty times: plain sums find 0 or nearly, twice the precision all of it; with 2^-130 it loses that.
+// 1, 2^-60 and -1 thirty times: plain sums are 0 or nearly so, twice the precision is exact; with 2^-130 it loses that
+// term.
 TYPED_TEST(ExactAlgorithms, TheOthersLoseWhatTheyMust) {
   using T = TypeParam;
   using R = Real<T>;

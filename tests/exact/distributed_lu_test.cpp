@@ -1,4 +1,4 @@
-// Factors and triangular systems over ranks: those of one rank that has everything.
+// Tests that factors and triangular systems over ranks have the bits of one rank.
 #include "exact/row_moves.hpp"
 #include "matrices.hpp"
 #include "support/errors.hpp"
@@ -29,7 +29,7 @@ DistributedMatrix<T> spread(const Communicator& comm, const Placement& placement
   Kokkos::deep_copy(distributed.local(), local);
   return distributed;
 }
-// What is not as in the whole matrix, of this rank's part.
+// Returns the first difference between this rank's part and the whole matrix.
 template <class T> std::string differences(const DistributedMatrix<T>& found, const Matrix<T>& expected) {
   const auto local = Kokkos::create_mirror_view(found.local());
   Kokkos::deep_copy(local, found.local());
@@ -71,7 +71,7 @@ template <class T> void check_lu(const Communicator& comm, const Matrix<T>& A, c
     EXPECT_EQ(result.pivots, whole.pivots) << what << ", block " << block;
     EXPECT_EQ(result.info, whole.info) << what << ", block " << block;
     EXPECT_EQ(differences(distributed, expected), "") << what << ", block " << block << ", " << placement.describe();
-    // The last placement is the one that blocks of 16 columns are factored in.
+    // Blocks of 16 columns are factored in the last placement.
     block = block == 0 ? 1 : block == 1 ? 7 : 16;
   }
 }
@@ -81,7 +81,7 @@ TYPED_TEST(ExactFactorsOverRanks, LuIsThatOfOneRank) {
   const Communicator comm(MPI_COMM_WORLD);
   std::mt19937_64 random(11);
   for (const auto& [m, n] : {std::array<std::size_t, 2>{1, 1}, {5, 3}, {3, 5}, {75, 75}, {90, 40}, {40, 90}}) {
-    // Of equal columns, what is left of the second cancels; denormal numbers leave much to exact sums.
+    // Equal columns cancel in the second one; denormal numbers need many exact sums.
     for (const Data data : {Data::tame, Data::spread, Data::cancelling, Data::denormal}) {
       Matrix<T> A(m, n);
       A.fill(random, data);

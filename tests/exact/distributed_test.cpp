@@ -1,4 +1,4 @@
-// Sums over ranks: those of one rank that has everything.
+// Tests that sums over ranks have the bits of one rank.
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/distributed.hpp>
@@ -20,7 +20,7 @@ template <class T> Kokkos::View<T*, MemorySpace> vector_of(const std::vector<T>&
   Kokkos::deep_copy(vector, Kokkos::View<const T*, Kokkos::HostSpace>(values.data(), values.size()));
   return vector;
 }
-// The elements that a rank has: in blocks, dealt out one by one, or all on the last.
+// Returns a rank's elements: distributed in blocks, cyclically, or all on the last rank.
 template <class T> std::vector<T> share(const Communicator& comm, const std::vector<T>& all, int way) {
   std::vector<T> mine;
   const auto ranks = static_cast<std::size_t>(comm.size());
@@ -85,7 +85,7 @@ TYPED_TEST(ExactOverRanks, ProductsAreThoseOfOneRank) {
       std::vector<T> x(static_cast<std::size_t>(crossed ? m : n));
       std::vector<T> y(static_cast<std::size_t>(crossed ? n : m));
       for (std::size_t k = 0; k < x.size(); ++k) {
-        // Beside equal columns, what cancels.
+        // Products with equal columns cancel.
         x[k] = data == Data::cancelling && k % 2 == 1 ? -x[k - 1] : number<T>(random, data);
       }
       for (T& value : y) {
@@ -136,7 +136,7 @@ TEST(ExactAllreduce, TakesThePlaceOfMpis) {
       for (std::size_t k = 0; k < n; ++k) {
         double x = real_number<double>(random, Data::spread);
         if (r + 1 == size && size > 1) {
-          // Nearly the opposite of the first rank's.
+          // Nearly the negative of the first rank's.
           std::mt19937_64 first(1);
           double of_first = 0;
           for (std::size_t l = 0; l <= k; ++l) {
@@ -158,7 +158,7 @@ TEST(ExactAllreduce, TakesThePlaceOfMpis) {
     ASSERT_EQ(allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(n), MPI_DOUBLE, MPI_COMM_WORLD), MPI_SUCCESS);
     EXPECT_EQ(mine, sums);
   }
-  // 1 + u + ... : each half-way or less beside 1; together more.
+  // 1 + u + ... : each u is at most a tie beside 1; together they are more.
   std::vector<std::complex<float>> parts = {{rank == 0 ? 1.0F : 0x1p-24F, rank == 0 ? 0x1p127F : -0x1p127F}};
   ASSERT_EQ(allreduce(MPI_IN_PLACE, parts.data(), 1, MPI_C_FLOAT_COMPLEX, MPI_COMM_WORLD), MPI_SUCCESS);
   Reference real;

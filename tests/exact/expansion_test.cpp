@@ -1,3 +1,4 @@
+// Tests of error-free transformations, expansions and compensated sums against MPFR.
 #include "reference.hpp"
 #include <heddle/exact/expansion.hpp>
 
@@ -13,7 +14,7 @@ template <class T> class Expansions : public ::testing::Test {};
 using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Expansions, Types);
 
-// Exponents apart by up to twice the precision.
+// Returns numbers whose exponents differ by up to twice the precision.
 template <class T> T middling(std::mt19937_64& random) {
   const auto fraction = static_cast<T>(static_cast<std::int64_t>(random()));
   return std::ldexp(fraction, static_cast<int>(random() % 100) - 100);
@@ -69,13 +70,13 @@ TEST(ExpansionsOfDoubles, HoldAsMuchAsTheirPartsDo) {
   for (int k = 0; k < 4; ++k) ASSERT_EQ(expansion.add(std::ldexp(1.0, -60 * k)), 0.0);
   for (int k = 0; k < 4; ++k) EXPECT_EQ(expansion.part(k), std::ldexp(1.0, -60 * k));
   EXPECT_EQ(expansion.add(0x1p-240), 0x1p-240);
-  // From a level on, parts before it stay.
+  // Parts before the given level are unchanged.
   EXPECT_EQ(expansion.add(0x1p-120, 2), 0.0);
   EXPECT_EQ(expansion.part(0), 1.0);
   EXPECT_EQ(expansion.part(2), 0x1p-119);
 }
 
-// Multiples of sums, in which the multiples' own errors count.
+// Multiples of sums: the multiples' own errors count.
 TEST(ExpansionsOfDoubles, MultiplesOfCompensatedSumsKnowHowTheyRound) {
   std::mt19937_64 random(5);
   int claims = 0;
@@ -92,7 +93,7 @@ TEST(ExpansionsOfDoubles, MultiplesOfCompensatedSumsKnowHowTheyRound) {
         part.add(x, 0);
         exact.add_product(factor, x);
         if (run % 2 == 1) {
-          // What cancels leaves the errors of the multiples.
+          // A sum that cancels leaves the errors of the multiples.
           part.add(-x, 0);
           exact.add_product(-factor, x);
           const double small = std::ldexp(middling<double>(random), -50 - static_cast<int>(random() % 60));
@@ -111,7 +112,7 @@ TEST(ExpansionsOfDoubles, MultiplesOfCompensatedSumsKnowHowTheyRound) {
   EXPECT_GT(claims, runs / 3);
 }
 
-// A float that rounds to zero is known where the sum's sign is.
+// A float that rounds to zero is known if the sum's sign is.
 TEST(ExpansionsOfDoubles, SignsOfZerosAreKnownOrLeftOpen) {
   float rounded = 1;
   Compensated above;
@@ -122,12 +123,12 @@ TEST(ExpansionsOfDoubles, SignsOfZerosAreKnownOrLeftOpen) {
   below.add(-0x1p-200, 0);
   ASSERT_TRUE(below.rounds_to(1, 0, rounded));
   EXPECT_EQ(shown(rounded), shown(-0.0F));
-  // Its error is as large as the sum.
+  // The error is as large as the sum.
   EXPECT_FALSE(above.rounds_to(1, 0x1p-199, rounded));
   EXPECT_FALSE(below.rounds_to(1, 0x1p-199, rounded));
 }
 
-// A claim is true; of tame sums, almost all are made; of sums that cancel, few.
+// Every claim is true; for tame sums almost all are made; for sums that cancel, few.
 TYPED_TEST(Expansions, CompensatedSumsKnowHowTheyRound) {
   using T = TypeParam;
   std::mt19937_64 random(3);
@@ -163,7 +164,7 @@ TYPED_TEST(Expansions, CompensatedSumsKnowHowTheyRound) {
   EXPECT_LT(claims, runs / 2 + 20);
 }
 
-// Half-way between two floats, and off it by what only the second part shows.
+// A tie between two floats, and sums whose second part alone shows that they are none.
 TEST(ExpansionsOfDoubles, TiesAreLeftToTheAccumulator) {
   float rounded = 0;
   Compensated sum;

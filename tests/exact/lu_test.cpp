@@ -1,4 +1,4 @@
-// The factorization against its definition, element by element, and against itself: blocks, layouts, batches.
+// Tests of the factorization against its definition, element by element, and against itself: blocks, layouts, batches.
 #include "exact/gathered.hpp"
 #include "matrices.hpp"
 #include "support/errors.hpp"
@@ -38,7 +38,7 @@ template <class T> class ExactLu : public ::testing::Test {};
 using Types = ::testing::Types<float, double, complex<float>, complex<double>>;
 TYPED_TEST_SUITE(ExactLu, Types);
 
-// P A by the pivots found, then every element from those before it.
+// Applies the pivots to A, then checks every element from those before it.
 template <class T> void check_factors(const Matrix<T>& before, const Matrix<T>& LU, const LuResult& result) {
   const std::size_t m = before.host.extent(0);
   const std::size_t n = before.host.extent(1);
@@ -65,7 +65,7 @@ template <class T> void check_factors(const Matrix<T>& before, const Matrix<T>& 
       } else {
         ASSERT_EQ(text_of(LU.host(i, j)), expected_quotient(expected.value(), pivot)) << i << ", " << j;
       }
-      // No candidate was larger; an equal one came later.
+      // No candidate was larger; equal ones came later.
       if (i > j && j < result.pivots.size()) {
         ASSERT_LE(size_of(expected.value()), size_of(pivot)) << i << ", " << j;
       }
@@ -82,7 +82,7 @@ TYPED_TEST(ExactLu, EveryElementIsWhatItsDefinitionSays) {
     for (const auto& [m, n] : shapes) {
       Matrix<T> A(m, n);
       A.fill(random, data);
-      // Room for U to grow.
+      // Room for the growth of U.
       for (std::size_t j = 0; j < n && data == Data::huge; ++j) {
         for (std::size_t i = 0; i < m; ++i) {
           A.host(i, j) *= Real<T>(0x1p-8);
@@ -144,7 +144,7 @@ TYPED_TEST(ExactLu, BlocksLayoutsAndBatchesChangeNoBit) {
 
 TYPED_TEST(ExactLu, SingularMatricesAndTies) {
   using T = TypeParam;
-  // A column of zeros stays one; those behind it are factored all the same.
+  // A column of zeros stays zero; the columns behind it are factored regardless.
   std::mt19937_64 random(3);
   const std::size_t n = 30;
   Matrix<T> A(n, n);
@@ -162,7 +162,7 @@ TYPED_TEST(ExactLu, SingularMatricesAndTies) {
   test::expect_refusal(ErrorKind::argument, "exact::lu_solve: U is singular, its element 8, 8 is zero",
                        [&] { lu_solve(ExecutionSpace(), Operation::none, A.device, result, x); });
   EXPECT_EQ(condition(ExecutionSpace(), A.device, result, 1.0), std::numeric_limits<double>::infinity());
-  // All zeros, and equal candidates.
+  // A zero matrix, and equal candidates.
   Matrix<T> zeros(4, 4);
   const LuResult of_zeros = lu(ExecutionSpace(), zeros.device);
   EXPECT_EQ(of_zeros.info, 1);
@@ -176,7 +176,7 @@ TYPED_TEST(ExactLu, SingularMatricesAndTies) {
   }
   Kokkos::deep_copy(ties.device, ties.host);
   EXPECT_EQ(lu(ExecutionSpace(), ties.device).pivots, (std::vector<Index>{0, 1, 2}));
-  // A NaN spoils its column, and stops nothing.
+  // A NaN spoils only its column.
   ties.host(1, 0) = T(std::numeric_limits<Real<T>>::quiet_NaN());
   Kokkos::deep_copy(ties.device, ties.host);
   EXPECT_EQ(lu(ExecutionSpace(), ties.device).pivots[0], 0);
@@ -227,7 +227,7 @@ TYPED_TEST(ExactLu, SolvesWithRefinement) {
   for (const std::size_t n : {1U, 10U, 100U}) {
     Matrix<T> A(n, n);
     A.fill(random, Data::tame);
-    // b = A (1, 2, ...), of integers, so that x is known.
+    // b = A (1, 2, ...) in integers, so that x is known.
     Matrix<T> b(n, 1);
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = 0; j < n; ++j) {
@@ -274,7 +274,7 @@ TYPED_TEST(ExactLu, SolvesWithRefinement) {
   }
 }
 
-// The bits that any number of threads and any backend give.
+// The hash is the same for any number of threads and any backend.
 TEST(BitIdentity, OfFactorsOnOtherMachines) {
   std::mt19937_64 random(5);
   Matrix<double> A(300, 300);
@@ -296,7 +296,7 @@ TEST(BitIdentity, OfFactorsOnOtherMachines) {
   EXPECT_EQ(hash, 1332523572501113402U);
 }
 
-// Of a matrix whose inverse is known: the estimate is between a third of the condition and the condition.
+// The inverse is known: the estimate is between a third of the condition and the condition.
 TEST(ExactCondition, OfAKnownInverse) {
   for (const std::size_t n : {1U, 5U, 60U}) {
     // Ones on the diagonal, -1 above: the inverse's last column is 2^(n-2), ..., 1, 1.

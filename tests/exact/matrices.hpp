@@ -12,7 +12,7 @@
 
 namespace heddle::exact {
 
-// What the numbers are like.
+// Kinds of test numbers.
 enum class Data { tame, spread, cancelling, any, denormal, huge };
 
 template <class R> R real_number(std::mt19937_64& random, Data data) {
@@ -66,7 +66,7 @@ template <class T> class Expected {
       return part_[0].template value<T>();
     }
   }
-  // Zeros of either sign are one, as in text_of().
+  // Zeros of either sign compare equal, as in text_of().
   [[nodiscard]] std::string text() const {
     const Real<T> zero = 0;
     return shown(part_[0].template value<Real<T>>() + zero) +
@@ -84,7 +84,7 @@ template <class T> std::string text_of(const T& x) {
   }
 }
 
-// x / y of complex numbers: the two parts rounded once, zeros of either sign alike.
+// Returns x / y of complex numbers: the two parts rounded once, zeros of either sign alike.
 template <class R> std::string expected_quotient(const Kokkos::complex<R>& x, const Kokkos::complex<R>& y) {
   Reference re;
   Reference im;
@@ -100,7 +100,7 @@ template <class R> std::string expected_quotient(const Kokkos::complex<R>& x, co
   return shown(re.value<R>() + R(0)) + ' ' + shown(im.value<R>() + R(0));
 }
 
-// A matrix in memory of its own, on both sides.
+// A matrix in its own memory, on host and device.
 template <class T, class Layout = Kokkos::LayoutLeft> struct Matrix {
   Kokkos::View<T**, Layout, MemorySpace> device;
   Kokkos::View<T**, Layout, Kokkos::HostSpace> host;

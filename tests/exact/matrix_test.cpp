@@ -1,4 +1,4 @@
-// gemv, gemm and trsv against MPFR, element by element.
+// Tests of gemv, gemm and trsv against MPFR, element by element.
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/matrix.hpp>
@@ -40,7 +40,7 @@ template <class T, class Layout> void check_product(std::mt19937_64& random, Dat
   A.fill(random, data);
   B.fill(random, data == Data::cancelling ? Data::tame : data);
   if (data == Data::cancelling) {
-    // Pairs of products that cancel, but for one in fifty.
+    // Pairs of products that cancel, except for one in fifty.
     for (std::size_t l = 1; l < k; l += 2) {
       for (std::size_t j = 0; j < n; ++j) {
         T& left = op_b == Operation::none ? B.host(l - 1, j) : B.host(j, l - 1);
@@ -119,7 +119,7 @@ TYPED_TEST(ExactMatrices, ExtentsOfNothing) {
   using T = TypeParam;
   std::mt19937_64 random(4);
   for (const auto op : {Operation::none, Operation::transpose}) {
-    // Of no products, beta C is left; of no elements, nothing.
+    // Without products C becomes beta C; without elements nothing happens.
     Matrix<T> A(op == Operation::none ? 3 : 0, op == Operation::none ? 0 : 3);
     Matrix<T> B(0, 2);
     Matrix<T> C(3, 2);
@@ -140,7 +140,7 @@ TYPED_TEST(ExactMatrices, ExtentsOfNothing) {
   }
 }
 
-// Rows and columns of larger matrices, every second element.
+// Rows and columns of larger matrices, with stride 2.
 TYPED_TEST(ExactMatrices, SubViews) {
   using T = TypeParam;
   std::mt19937_64 random(5);

@@ -1,4 +1,4 @@
-// What sums go through: three times the precision, bins, and integers for exponents, beside MPFR and accumulators.
+// Tests of single-pass sums (three times the precision, bins, integers for exponents) against MPFR and accumulators.
 #include "exact/bins.hpp"
 #include "exact/exponent_sums.hpp"
 #include "exact/threefold.hpp"
@@ -18,7 +18,8 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Of any exponent below that of `limit`, of the smallest ones, of one exponent, or such that all roundings are ties.
+// Returns a number of any exponent below that of `limit`, one of the smallest, one of a fixed exponent, or one whose
+// roundings are ties.
 double number_of(std::mt19937_64& random, int kind, double limit) {
   if (kind == 0) {
     const double x = any_number<double>(random);
@@ -48,7 +49,7 @@ TEST(Bins, KeepWhatWasAdded) {
   const Bins bins(places.data() + 1, stride);
   for (int kind = 0; kind < 4; ++kind) {
     for (const int count : {0, 1, 2, 100, Bins::most}) {
-      // All of one sign, too: bins get as full as they may.
+      // Also all of one sign, so that bins are filled to their limit.
       for (const bool one_sign : {false, true}) {
         bins.clear();
         Accumulator<double> expected;
@@ -70,8 +71,8 @@ TEST(Bins, KeepWhatWasAdded) {
   }
 }
 
-// The largest number of each exponent, as often as may be: what is added, and what it leaves for the bins below, is
-// as large as it can be.
+// The largest number of each exponent, as often as allowed: the part added and the remainder for the bins below are as
+// large as possible.
 TEST(Bins, AreAsWideAsTheyMustBe) {
   std::vector<double> places(Bins::count);
   const Bins bins(places.data(), 1);
@@ -155,7 +156,7 @@ TEST(ThreefoldSums, RoundWhatTheySayTheyKnow) {
       x.push_back(std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())),
                              static_cast<int>(random() % static_cast<unsigned>(range))));
     }
-    // Most cancel, and leave the first.
+    // All cancel but the first.
     const std::size_t length = x.size();
     for (std::size_t k = 1; k < length && run % 2 == 0; ++k) x.push_back(-x[k]);
     for (std::size_t k = 0; k < x.size(); ++k) {
@@ -191,7 +192,7 @@ TEST(ThreefoldSums, KnowThatASumIsZero) {
   EXPECT_EQ(shown(result), shown(0.0));
   EXPECT_TRUE(sum_of({0x1p-1074, -0x1p-1074, -0.0}, 0, result));
   EXPECT_EQ(shown(result), shown(0.0));
-  // What may have underflowed, what three times the precision does not reach, and no numbers.
+  // Possible underflow, sums beyond three times the precision, and infinities and NaNs.
   EXPECT_FALSE(sum_of({1, -1}, 0x1p-1070, result));
   EXPECT_FALSE(sum_of({1, 0x1p-60, 0x1p-200, -1, -0x1p-60, -0x1p-200}, 0, result));
   EXPECT_FALSE(sum_of({inf, -inf}, 0, result));
@@ -209,7 +210,7 @@ TEST(ThreefoldSums, KnowThatASumIsZero) {
   EXPECT_EQ(shown(result), shown(0.0));
 }
 
-// Sums that are known exactly: ties to even, and what lies next to them, of doubles and of floats.
+// Sums that are known exactly: ties to even, and their neighbours, for doubles and floats.
 TEST(ThreefoldSums, RoundTies) {
   const auto sum_of = [](const std::vector<double>& x) {
     Threefold sum;

@@ -1,5 +1,4 @@
-// Reductions over ranks, of more elements than MPI counts, go in pieces: here the pieces are small, and the bits the
-// same.
+// Tests of reductions over ranks in pieces, as for more elements than MPI counts: small pieces give the same bits.
 #include "exact/allreduce.hpp"
 #include "matrices.hpp"
 

@@ -1,4 +1,4 @@
-// Sums at a place, as GPUs factor by: what they say is known rounds as the exact sum does.
+// Tests of sums at a place, as in the factorization on GPUs: a sum that is known rounds as the exact sum does.
 #include "exact/placed_sum.hpp"
 
 #include "exact/inner.hpp"
@@ -28,7 +28,7 @@ TEST(PlacedSums, PowersAbove) {
   EXPECT_EQ(impl::power_above(std::numeric_limits<double>::quiet_NaN()), std::numeric_limits<double>::infinity());
 }
 
-// A sum of `chunks` times `products` products after a first term, by places, and exactly.
+// A first term plus `chunks` times `products` products, by places and exactly.
 struct Sums {
   Compensated sum;
   Reference exact;
@@ -60,7 +60,7 @@ template <class Factor> void add_up(Sums& sums, double first, int chunks, int pr
 
 template <class T> void expect_right(const Sums& sums, int chunks, int products, int& known) {
   T rounded;
-  // As the factorization asks: few terms in a row, and all products for underflow.
+  // As the factorization asks: few additions in sequence, and all products for underflow.
   if (sums.sum.rounds_to(2 * chunks + 64, Compensated::underflow(Index{chunks} * products), rounded)) {
     ++known;
     ASSERT_EQ(shown(rounded), shown(sums.exact.value<T>()));
@@ -79,7 +79,7 @@ TEST(PlacedSums, KnowWhatTheyKnow) {
         add_up(sums, uniform(), 1 + repeat % 5, products, [&] { return std::ldexp(uniform(), power); });
         expect_right<double>(sums, 1 + repeat % 5, products, known);
       }
-      // Seldom does anything stay open but among denormal numbers.
+      // Sums seldom stay open except among denormal numbers.
       if (power > -505) {
         EXPECT_GE(known, repeats - 2) << products << ' ' << power;
       }
@@ -107,7 +107,7 @@ TEST(PlacedSums, OfFactorsOfAnySize) {
   EXPECT_GE(known_floats, 3900);
 }
 
-// All products of one sign and as large as they may be: as far from the place as a sum gets.
+// All products of one sign and as large as allowed: the sum moves as far from the place as possible.
 TEST(PlacedSums, AtTheEndsOfTheirReach) {
   for (const double sign : {1.0, -1.0}) {
     for (const int products : {2, 128}) {
@@ -128,8 +128,7 @@ TEST(PlacedSums, AtTheEndsOfTheirReach) {
   }
 }
 
-// What cancels is never taken for known, and neither is what is no number.
-// The error that a sum gets covers what K lost parts are off by, u q (K^2 / 4 + K) with q = 2^(e - 52) for a place of
+// The error added to a sum covers the rounding of K lost parts, u q (K^2 / 4 + K) with q = 2^(e - 52) for a place of
 // 1.25 * 2^e, in the 192 * 2^-52 of it that decide how the sum rounds; and not much more.
 TEST(PlacedSums, ErrorsCoverWhatIsLost) {
   for (const int products : {1, 2, 3, 16, 100, 128, 1000}) {
@@ -151,6 +150,7 @@ TEST(PlacedSums, ErrorsCoverWhatIsLost) {
   }
 }
 
+// Sums that cancel, overflow or are NaNs are never reported as known.
 TEST(PlacedSums, LeaveOpenWhatCancels) {
   const PlacedBounds bounds(4);
   double rounded = 0;

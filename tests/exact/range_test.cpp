@@ -1,4 +1,4 @@
-// Systems and conditions of denormal and of huge numbers: those of the same matrix at ordinary size.
+// Tests that systems and conditions of denormal and huge numbers behave like those of the same matrix at ordinary size.
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/lu.hpp>
@@ -29,7 +29,7 @@ template <class T> T times_power(const T& x, int power) {
     return std::ldexp(x, power);
   }
 }
-// Whole numbers of a few bits, so that any power of two leaves them as they are; the diagonal is larger.
+// Integers of a few bits, so that scaling by any power of two is exact; the diagonal is dominant.
 template <class T> Matrix<T> whole_numbers(std::mt19937_64& random, std::size_t n, int power) {
   Matrix<T> A(n, n);
   const auto part = [&] { return static_cast<Real<T>>(static_cast<int>(random() % 15U) - 7); };
@@ -66,7 +66,7 @@ template <class T> auto column(const Matrix<T>& x) {
   return Kokkos::subview(x.device, Kokkos::ALL, 0);
 }
 template <class T> std::vector<int> powers() {
-  // To the smallest number and the largest, of matrices whose diagonal is below 2^10.
+  // From the smallest number to the largest, for matrices whose diagonal is below 2^10.
   return is_long<T> ? std::vector<int>{0, -1074, -1060, -1030, -700, 700, 1000, 1013}
                     : std::vector<int>{0, -149, -140, -127, -90, 90, 110, 117};
 }
@@ -106,7 +106,7 @@ TYPED_TEST(ExactRange, ConditionsDoNotDependOnTheSize) {
         EXPECT_GT(found, 1);
         EXPECT_LT(found, 100);
       }
-      // LU of denormal numbers has no more digits than they have.
+      // LU of denormal numbers has only their digits.
       const double off = power < (is_long<T> ? -1022 : -126) ? 0.5 : 1e-4;
       EXPECT_NEAR(found, expected, off * expected) << power;
     }
@@ -164,13 +164,13 @@ TYPED_TEST(ExactRange, SystemsAreSolvedAtAnySize) {
   }
 }
 
-// What is reported of a system is true: the same as that of the system times a power of two.
+// Scaling a system by a power of two does not change its reported backward error.
 TYPED_TEST(ExactRange, BackwardErrorsDoNotVanish) {
   using T = TypeParam;
   using R = Real<T>;
   const int least = is_long<T> ? -1074 : -149;
   const int most = is_long<T> ? 1023 : 127;
-  // x = 1 / 3, whose residual is below the smallest number, or 4 / 3 where |A| |x| + |b| overflows.
+  // x = 1 / 3, whose residual is below the smallest number, or 4 / 3 if |A| |x| + |b| overflows.
   for (const int power : {0, least, least + 3, most - 2}) {
     Matrix<T> A(1, 1);
     Matrix<T> b(1, 1);
@@ -200,9 +200,8 @@ TYPED_TEST(ExactRange, BackwardErrorsDoNotVanish) {
             std::numeric_limits<double>::infinity());
 }
 
-// A row whose only term is the product of two numbers that are tiny both, and whose unknown is none of the type's: 0 is
-// the nearest, and leaves the row as wrong as a row can be. The other unknown meets a large element without being
-// there.
+// The exact first unknown is below the type's range: 0 is nearest, so that the second row's only nonzero term is a
+// product of two tiny numbers, and its backward error is 1.
 TYPED_TEST(ExactRange, BackwardErrorsOfRowsOfTinyProducts) {
   using T = TypeParam;
   const int least = is_long<T> ? -1074 : -149;
@@ -230,7 +229,7 @@ TYPED_TEST(ExactRange, BackwardErrorsOfRowsOfTinyProducts) {
   }
 }
 
-// |real| + |imaginary| of the second candidate is larger, and of both beyond the largest number.
+// |real| + |imaginary| of the second candidate is larger, and both sums overflow.
 TYPED_TEST(ExactRange, PivotsOfHugeNumbers) {
   using T = TypeParam;
   using R = Real<T>;

@@ -1,3 +1,5 @@
+// Tests of sums, inner products and norms against MPFR: rounding, cancellation, range, special values and
+// reproducibility.
 #include "reference.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/expansion.hpp>
@@ -57,7 +59,7 @@ template <class T> class Reductions : public ::testing::Test {};
 using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Reductions, Types);
 
-// Exponents from one to all of them, every length mod 32 and some long ones.
+// From one exponent to all of them, every length mod 32 and some long ones.
 TYPED_TEST(Reductions, AreCorrectlyRounded) {
   using T = TypeParam;
   std::mt19937_64 random(1);
@@ -82,7 +84,7 @@ TYPED_TEST(Reductions, AreCorrectlyRounded) {
   }
 }
 
-// All but the smallest terms cancel: condition numbers up to those that no fixed precision survives.
+// All but the smallest terms cancel: condition numbers beyond any fixed precision.
 TYPED_TEST(Reductions, WhatCancels) {
   using T = TypeParam;
   std::mt19937_64 random(2);
@@ -111,8 +113,8 @@ TYPED_TEST(Reductions, WhatCancels) {
   }
 }
 
-// Inner products of about this condition (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", 2005, algorithm
-// 6.1): half of the products of all exponents up to the condition's root, half that cancel what is there.
+// Makes inner products of about this condition (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", 2005,
+// algorithm 6.1): half of the products have all exponents up to the condition's root, half cancel the sum so far.
 void make_ill_conditioned(std::mt19937_64& random, std::size_t n, double condition, std::vector<double>& x,
                           std::vector<double>& y) {
   const double bits = std::log2(condition);
@@ -162,7 +164,7 @@ TEST(IllConditioned, InnerProductsAndSums) {
       const double expected = products.value<double>();
       EXPECT_EQ(shown(dot_of(x, y)), shown(expected)) << n << ' ' << condition;
       EXPECT_EQ(shown(sum_of(terms)), shown(expected)) << n << ' ' << condition;
-      // They are what they claim to be, where there are terms enough.
+      // With enough terms they have the condition that they claim.
       if (n >= 100) {
         EXPECT_GT(magnitudes.value<double>() / std::abs(expected), std::pow(condition, 0.8)) << n << ' ' << condition;
       }
@@ -248,7 +250,7 @@ TYPED_TEST(Reductions, OfComplexNumbers) {
     }
     const auto all_x = vector_of(x);
     const auto all_y = vector_of(y);
-    // Every second element of a longer one gives the same.
+    // Every second element of a longer vector gives the same.
     const Kokkos::View<Complex*, MemorySpace> wide("heddle::test::wide", 2 * n + 1);
     const Kokkos::View<Complex*, Kokkos::LayoutStride, MemorySpace> every_second(wide.data(),
                                                                                  Kokkos::LayoutStride(n, 2));
@@ -269,7 +271,7 @@ TYPED_TEST(Reductions, OfComplexNumbers) {
   }
 }
 
-// Any order, any number of threads, any way to deal out the work: a sum of the bits of many, kept.
+// Any order, any number of threads, any distribution of the work: a hash of many results.
 TEST(BitIdentity, OfPermutationsAndOfOtherMachines) {
   std::mt19937_64 random(11);
   std::vector<double> x(40000);
@@ -306,7 +308,7 @@ TYPED_TEST(Reductions, ProductsThatUnderflowCount) {
   EXPECT_EQ(shown(dot_of(x, y)), shown(static_cast<T>(256) * smallest<T>()));
 }
 
-// 2^-153, which rounds to a zero of its own sign, and the sum in twice the precision leaves that open.
+// 2^-153, which rounds to a zero of its own sign, and which twice the precision leaves open.
 TEST(InnerProductsOfFloats, BelowTheirRangeKeepTheirSign) {
   const float near = 0x1p-53F * (1 - 0x1p-23F);
   const float beside = 0x1p-54F * (1 + 0x1p-23F);
@@ -370,7 +372,7 @@ TYPED_TEST(Reductions, ZerosInfinitiesAndNaNs) {
   EXPECT_EQ(asum(ExecutionSpace(), vector_of(x)), inf);
 }
 
-// Neither the caller's direction of rounding nor, on x86-64, its flush of small numbers to zero changes a bit.
+// Neither the caller's rounding direction nor, on x86-64, its flush of small numbers to zero changes a bit.
 TYPED_TEST(Reductions, ArithmeticOfTheCaller) {
   using T = TypeParam;
   std::mt19937_64 random(3);

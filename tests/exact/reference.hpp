@@ -13,7 +13,7 @@ namespace heddle::exact {
 
 template <class T> using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-// As text: bits are compared, so that zeros have signs and NaNs are like one another.
+// Returns the bits as text, so that the signs of zeros are compared and all NaNs are equal.
 template <class T> std::string shown(T x) {
   BitsOf<T> bits = 0;
   std::memcpy(&bits, &x, sizeof(x));
@@ -43,7 +43,7 @@ template <class T> T smallest() {
   return from_bits<T>(1);
 }
 
-// The same sums by MPFR with more bits than any of them needs.
+// Exact sums by MPFR with more bits than any of them needs.
 class Reference {
  public:
   Reference() {
@@ -69,8 +69,8 @@ class Reference {
     mpfr_mul(term_, term_, factor_, MPFR_RNDN);
     mpfr_add(sum_, sum_, term_, MPFR_RNDN);
   }
-  // By a sum of products of two, as this one is: with more bits than tell such a quotient from every number halfway
-  // between two others.
+  // Divides by another sum of products of two numbers: with enough bits to distinguish such a quotient from every
+  // midpoint of two numbers.
   void divide_by(const Reference& divisor) {
     mpfr_t quotient;
     mpfr_init2(quotient, 5600);
@@ -103,7 +103,7 @@ class Reference {
   mpfr_t factor_;
 };
 
-// Finite, of any exponent.
+// Returns a finite number of any exponent.
 template <class T> T any_number(std::mt19937_64& random) {
   constexpr BitsOf<T> exponent =
       sizeof(T) == 8 ? static_cast<BitsOf<T>>(0x7ffULL << 52) : static_cast<BitsOf<T>>(0xffU << 23);

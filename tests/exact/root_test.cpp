@@ -1,4 +1,5 @@
-// Roots of exact sums beside MPFR's, where they are hardest to round: squares, squares of midpoints, and next to them.
+// Tests of roots of exact sums against MPFR, for the cases hardest to round: squares, squares of midpoints, and their
+// neighbours.
 #include "exact/root.hpp"
 
 #include "reference.hpp"
@@ -24,7 +25,7 @@ struct Sum {
     accumulator.add_product(x, y);
     reference.add_product(x, y);
   }
-  // (high + low)^2, both parts of which are doubles.
+  // Adds (high + low)^2; both parts are doubles.
   void add_square(double high, double low) {
     add_product(high, high);
     add_product(high, low);
@@ -43,7 +44,7 @@ void expect_root(const Sum& sum, const char* what, int run) {
 TEST(SquareRoots, OfSquaresAndTiesAndNextToThem) {
   std::mt19937_64 random(21);
   for (int run = 0; run < 4000; ++run) {
-    // A number of 53 bits or of 24, of an even or odd exponent, and half of its last place.
+    // A number of 53 or 24 bits, with an even or odd exponent, and half of its last place.
     const bool of_floats = run % 2 == 0;
     const int digits = of_floats ? 24 : 53;
     const int exponent = static_cast<int>(random() % (of_floats ? 120 : 900)) - (of_floats ? 60 : 450);
@@ -86,7 +87,7 @@ TEST(SquareRoots, OfTheEndsOfTheRangeAndOfWhatIsNoNumber) {
   EXPECT_EQ(shown(bits::SquareRoot::of<double>(sum)), shown(infinite<double>()));
 }
 
-// A claim of the quick root is true, and of sums without cancellation nearly every one is made.
+// Every claim of the quick root is true, and for sums without cancellation nearly every one is made.
 TEST(SquareRoots, OfCompensatedSumsAreKnownOrLeftOpen) {
   std::mt19937_64 random(22);
   int claims = 0;
@@ -109,7 +110,7 @@ TEST(SquareRoots, OfCompensatedSumsAreKnownOrLeftOpen) {
     if (impl::square_root(sum, n, Compensated::underflow(n), rounded)) {
       ASSERT_EQ(shown(rounded), shown(exact.root<float>())) << run;
     }
-    // A tie between two floats: the square of a midpoint, and what tells on which side a sum lies.
+    // A tie between two floats: the square of a midpoint, and a term that decides the side.
     const double midpoint = 1.0 + static_cast<double>(random() >> 41) * 0x1p-23 + 0x1p-24;
     Compensated tie;
     Reference exact_tie;
@@ -119,7 +120,7 @@ TEST(SquareRoots, OfCompensatedSumsAreKnownOrLeftOpen) {
       exact_tie.add(x);
     }
     if (impl::square_root(tie, 3, 0, rounded)) ASSERT_EQ(shown(rounded), shown(exact_tie.root<float>())) << run;
-    // And one between two doubles, or as near to it as a bit that the sum holds.
+    // A tie between two doubles, or as near to it as one bit of the sum.
     const double number = 1.0 + static_cast<double>(random() >> 12) * 0x1p-52;
     Compensated between;
     Reference exact_between;

@@ -1,3 +1,4 @@
+// Tests of sums of segments and of keyed sums against MPFR.
 #include "reference.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/reduce.hpp>
@@ -43,7 +44,7 @@ template <class T> Real<T> part_of(const T& x, int part) {
     return x;
   }
 }
-// The sum by MPFR of the elements that are listed.
+// Returns the MPFR sum of the listed elements.
 template <class T> std::string expected_sum(const std::vector<T>& x, const std::vector<std::size_t>& list) {
   std::string all;
   for (int p = 0; p < (is_complex<T> ? 2 : 1); ++p) {
@@ -54,7 +55,7 @@ template <class T> std::string expected_sum(const std::vector<T>& x, const std::
   return all;
 }
 
-// Of every exponent, of moderate ones, or of those where neighbours cancel.
+// Numbers of any exponent, of moderate ones, or such that neighbours cancel.
 template <class T> std::vector<T> numbers(std::mt19937_64& random, std::size_t n, int kind) {
   using R = Real<T>;
   const auto number = [&] {
@@ -95,7 +96,7 @@ TYPED_TEST(ManySums, OfSegmentsAreThoseOfMpfr) {
   using T = TypeParam;
   std::mt19937_64 random(1);
   for (const int kind : {0, 1, 2}) {
-    // Short ones, some of them empty; one long among short ones; all in one.
+    // Short segments, some empty; one long among short ones; all elements in one.
     for (const std::size_t most : {5U, 40U, 400U}) {
       std::vector<std::int32_t> offsets = {static_cast<std::int32_t>(random() % 3)};
       for (int s = 0; s < 60; ++s) {
@@ -117,7 +118,7 @@ TYPED_TEST(ManySums, OfKeysAreThoseOfMpfr) {
   using T = TypeParam;
   std::mt19937_64 random(2);
   for (const int kind : {0, 1, 2}) {
-    // One key, a few, more than elements, and more than one table of keys has.
+    // One key, a few, more than elements, and more than one table of keys holds.
     for (const auto& [count, n] :
          {std::pair<std::size_t, std::size_t>{1, 5000}, {13, 5000}, {700, 300}, {40000, 9000}}) {
       const auto x = numbers<T>(random, n, kind);
@@ -138,8 +139,8 @@ TYPED_TEST(ManySums, OfKeysAreThoseOfMpfr) {
   }
 }
 
-// Lists that are in order but for one element, or not quite as many as one thread looks at, and a plan for all of them:
-// what it kept for one list is of no use for another.
+// Lists in order except for one element, or not quite as many as one thread examines, and one plan for all of them: the
+// state of one list must not affect another.
 TYPED_TEST(ManySums, OfAPlanAreThoseOfCalls) {
   using T = TypeParam;
   std::mt19937_64 random(8);
@@ -219,7 +220,7 @@ TYPED_TEST(ManySums, KnowZerosInfinitiesAndNaNs) {
   const R inf = std::numeric_limits<R>::infinity();
   const R nan = std::numeric_limits<R>::quiet_NaN();
   const R big = largest<R>();
-  // Of each: terms, and their sum.
+  // Terms, and their sum.
   const std::vector<std::pair<std::vector<R>, R>> cases = {{{}, R(0)},
                                                            {{-R(0)}, -R(0)},
                                                            {{-R(0), -R(0), -R(0)}, -R(0)},
@@ -278,7 +279,7 @@ TYPED_TEST(ManySums, AddToWhatIsThereFromAnyStrides) {
     };
     keyed_sum(ExecutionSpace(), every(all_x, n, 3), every(all_keys, n, 2), every(sums, count, 2), {.add = true});
     const std::vector<T> found = values_of(sums);
-    // The whole, with what was there at the end.
+    // The whole vector, with the former value as last term.
     std::vector<T> terms;
     std::vector<std::vector<std::size_t>> lists(count);
     for (std::size_t i = 0; i < n; ++i) {
@@ -308,7 +309,7 @@ TYPED_TEST(ManySums, AddToWhatIsThereFromAnyStrides) {
   }
 }
 
-// Long enough for all threads, and for the whole of a device; next to short ones.
+// Long enough for all threads and for a whole device, next to short ones.
 TEST(LongSegments, AreThoseOfWholeVectors) {
   std::mt19937_64 random(5);
   const std::size_t n = 2500000;
@@ -336,7 +337,7 @@ TEST(LongSegments, AreThoseOfWholeVectors) {
 
 TEST(ManySumReports, CountWhatIsFormedAgain) {
   const Kokkos::View<double*, MemorySpace> sums("heddle::test::sums", 2);
-  // 2^0, 2^-200 and 2^-400, of which the first two cancel.
+  // 2^0, 2^-200 and 2^-400; the first two cancel.
   const auto x = view_of<double>({1, 0x1p-200, 0x1p-400, -1, -0x1p-200, 1, 2});
   const auto report = segmented_sum(ExecutionSpace(), x, view_of<std::int32_t>({0, 5, 7}), sums);
   EXPECT_EQ(report.reopened, 1);
@@ -371,7 +372,7 @@ TEST(ManySumArguments, AreRefusedAndNothingIsWritten) {
   test::expect_refusal(ErrorKind::argument, "", [&] {
     keyed_sum(space, x, view_of<std::int32_t>({0, 1, 1, 0}), part);
   });
-  // Nothing at all.
+  // Empty vectors.
   const Kokkos::View<double*, MemorySpace> none;
   EXPECT_EQ(segmented_sum(space, x, Kokkos::View<std::int32_t*, MemorySpace>(), none).reopened, 0);
   EXPECT_EQ(segmented_sum(space, x, view_of<std::int32_t>({4}), none).reopened, 0);

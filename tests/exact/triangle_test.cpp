@@ -1,4 +1,4 @@
-// trsv against MPFR, element by element, and the quotients that it takes on GPUs.
+// Tests of trsv against MPFR, element by element, and of the quotients that it uses on GPUs.
 #include "exact/divisor.hpp"
 #include "matrices.hpp"
 #include "support/on_host.hpp"
@@ -22,7 +22,7 @@ template <class T> class ExactTriangles : public ::testing::Test {};
 using Types = ::testing::Types<float, double, complex<float>, complex<double>>;
 TYPED_TEST_SUITE(ExactTriangles, Types);
 
-/// The same system by LayoutLeft or LayoutRight, with what must not be read filled with NaN.
+/// The same system by LayoutLeft or LayoutRight; elements that must not be read are NaN.
 template <class T, class Layout> struct System {
   Triangle triangle;
   Operation op;
@@ -46,8 +46,7 @@ template <class T, class Layout> struct System {
   }
 };
 
-/// Element by element, what the definition says: one rounding of the inner product, one of the quotient. Divisors are
-/// real.
+/// Checks the definition element by element: one rounding of the inner product, one of the quotient. Divisors are real.
 template <class T, class Layout> void expect_right(const System<T, Layout>& system, const std::string& what) {
   const std::size_t n = system.b.host.extent(0);
   Matrix<T> x(n, 1);
@@ -76,7 +75,7 @@ template <class T, class Layout> void expect_right(const System<T, Layout>& syst
   }
 }
 
-/// f(system) for every kind of triangle. Sizes lie below, at and above the blocks of hosts and devices.
+/// Calls f(system) for every kind of triangle. Sizes lie below, at and above the blocks of hosts and devices.
 template <class T, class Layout, class F> void for_each_system(std::initializer_list<std::size_t> sizes, const F& f) {
   for (const std::size_t n : sizes) {
     for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
@@ -105,7 +104,7 @@ TYPED_TEST(ExactTriangles, OfEveryKind) {
   for_each_system<T, Kokkos::LayoutRight>({40, 129}, check);
 }
 
-// Small integers: sums are exact, many are 0 and many, divided by three, are not.
+// Small integers: sums are exact, many are 0, and many are not after a division by three.
 TYPED_TEST(ExactTriangles, WhereSumsAreZero) {
   using T = TypeParam;
   using R = Real<T>;
@@ -126,7 +125,7 @@ TYPED_TEST(ExactTriangles, WhereSumsAreZero) {
   });
 }
 
-// Rows that halve the one before: b_i less the sum lies at or beside the middle of two numbers.
+// Rows that halve the one before: b_i less the sum lies at or beside the midpoint of two numbers.
 TYPED_TEST(ExactTriangles, WhereSumsAreTies) {
   using T = TypeParam;
   using R = Real<T>;
@@ -136,7 +135,7 @@ TYPED_TEST(ExactTriangles, WhereSumsAreTies) {
     const std::size_t n = system.b.host.extent(0);
     const bool lower = system.lower();
     const std::size_t first = lower ? 0 : n - 1;
-    // The first element found is half a unit of 1; others take it once, or once and a tiny bit.
+    // The first element found is half a unit of 1; others subtract it once, or once and a tiny amount.
     system.fill([&](std::size_t i, std::size_t j) {
       const bool in_first = (system.op == Operation::none ? j : i) == first;
       if (i == j) return T(1);
@@ -152,14 +151,14 @@ TYPED_TEST(ExactTriangles, WhereSumsAreTies) {
   });
 }
 
-// Quotients over- and underflow, divisors and sums are denormal.
+// Quotients over- and underflow; divisors and sums are denormal.
 TYPED_TEST(ExactTriangles, AtTheEndsOfTheRange) {
   using T = TypeParam;
   using R = Real<T>;
   std::mt19937_64 random(7);
   const int range = std::numeric_limits<R>::max_exponent;
   for_each_system<T, Kokkos::LayoutLeft>({64, 130}, [&](auto& system) {
-    // Few elements off the diagonal, so that not all of x is infinite soon.
+    // Few elements off the diagonal, so that x does not soon become infinite.
     system.fill([&](std::size_t i, std::size_t j) {
       const R number = std::ldexp(R(1) + std::ldexp(static_cast<R>(random() >> 44), -20),
                                   static_cast<int>(random() % (2 * range)) - range - (i == j ? 20 : 0));
@@ -179,7 +178,7 @@ TEST(ExactTriangleQuotients, AreThoseOfDivisions) {
   const auto number = [&](int powers) {
     const int kind = static_cast<int>(random() % 4);
     double fraction = 1 + std::ldexp(static_cast<double>(random() >> 12), -52);
-    // Near a power of two, where quotients have fewest bits to spare, and few bits, where they are ties or exact.
+    // Near a power of two, where quotients have fewest bits to spare, and with few bits, where they are ties or exact.
     if (kind == 0) fraction = 2 - std::ldexp(static_cast<double>(random() % 64 + 1), -52);
     if (kind == 1) fraction = 1 + std::ldexp(static_cast<double>(random() % 64), -52);
     if (kind == 2) fraction = static_cast<double>(random() % 4096 + 1);
@@ -198,7 +197,7 @@ TEST(ExactTriangleQuotients, AreThoseOfDivisions) {
     }
   }
   EXPECT_GT(right, 2'000'000);
-  // What lies outside is told.
+  // Numbers outside the range are reported.
   const double tiny = std::numeric_limits<double>::denorm_min();
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double wild : {0.0, -0.0, tiny, 1e-300, 1e300, infinity, std::nan("")}) {
@@ -247,12 +246,12 @@ TEST(ExactTriangleRefinement, FindsTheNearestNumbers) {
   mpfr_clear(term);
 }
 
-// Blocks of rows, corrected one after the other, as accumulators find them.
+// Returns x corrected block by block, computed by accumulators.
 std::vector<double> blocks_refined(const Matrix<double>& A, const std::vector<double>& b, bool lower, int rounds) {
   const auto n = static_cast<Index>(b.size());
   const auto row = [&](Index position) { return static_cast<std::size_t>(lower ? position : n - 1 - position); };
   std::vector<double> x(b.size());
-  // Takes the products of row i with the elements of `by` at positions [first, last).
+  // Subtracts the products of row i with the elements of `by` at positions [first, last).
   const auto take = [&](Accumulator<double>& sum, std::size_t i, const std::vector<double>& by, Index first,
                         Index last) {
     for (Index k = first; k < last; ++k) {

@@ -1,3 +1,4 @@
+// Tests of elementwise operations and complex quotients against MPFR.
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/vector.hpp>
@@ -35,7 +36,7 @@ TYPED_TEST(ExactVectors, ProductsAndSumsAreRoundedOnce) {
       y.fill(random, data);
       const T alpha = number<T>(random, data);
       for (std::size_t i = 0; i < n; i += 3) {
-        // What cancels but for its rounding.
+        // Sums that cancel except for a rounding.
         y.host(i, 0) = -(alpha * x.host(i, 0));
         if (!std::isfinite(static_cast<double>(Kokkos::abs(y.host(i, 0))))) {
           y.host(i, 0) = T(1);
@@ -64,7 +65,7 @@ TYPED_TEST(ExactVectors, ProductsAndSumsAreRoundedOnce) {
                        [&] { axpy(ExecutionSpace(), T(1), column(two), column(three)); });
 }
 
-// Each element is the quotient of the parts, rounded once; of real numbers it is IEEE's.
+// Each element is the quotient of the parts, rounded once; for real numbers it is IEEE's.
 template <class T> void check_quotients(const Matrix<T>& x, const T& alpha) {
   const std::size_t n = x.host.extent(0);
   Matrix<T> y(n, 1);
@@ -105,7 +106,7 @@ template <class R> struct Limits {
   static R power(int exponent) { return static_cast<R>(std::ldexp(1.0, exponent)); }
 };
 
-// Parts that are all the numbers with a reason to go wrong, in every combination.
+// All critical numbers as parts, in every combination.
 TYPED_TEST(ExactQuotients, OfNumbersFromOneEndToTheOther) {
   using R = TypeParam;
   using L = Limits<R>;
@@ -128,7 +129,7 @@ TYPED_TEST(ExactQuotients, OfNumbersFromOneEndToTheOther) {
     x.host(k, 0) = complex<R>(parts[k % parts.size()], parts[k / parts.size()]);
   }
   Kokkos::deep_copy(x.device, x.host);
-  // One in seven, which has every part.
+  // One quotient in seven, which covers every part.
   for (std::size_t k = 0; k < parts.size() * count; k += 7) {
     const complex<R> alpha(parts[k % parts.size()], parts[k / parts.size()]);
     if (alpha != complex<R>(0)) {
@@ -145,7 +146,7 @@ TYPED_TEST(ExactQuotients, AtTies) {
   const auto whole = [&](int bits) { return static_cast<R>(static_cast<double>(random() >> (64 - bits))); };
   constexpr int bits = (std::numeric_limits<R>::digits - 6) / 2;
   for (int run = 0; run < 15; ++run) {
-    // x = q y in whole numbers, so that x / y is q; scaled, of halves, quarters and eighths of the smallest number.
+    // x = q y in integers, so that x / y is q; scaled to halves, quarters and eighths of the smallest number.
     const R c = whole(3) + 1;
     const R d = whole(3) + 1;
     for (const int y_power : {30, L::most - 8}) {
@@ -162,7 +163,7 @@ TYPED_TEST(ExactQuotients, AtTies) {
       }
     }
   }
-  // By 1 + i: sums of the parts over two, which have a bit too many.
+  // Divided by 1 + i: half the sums of the parts, which have a bit too many.
   Matrix<complex<R>> x(1000, 1);
   for (std::size_t k = 0; k < 1000; ++k) {
     x.host(k, 0) = complex<R>(R(1) + whole(20) * std::numeric_limits<R>::epsilon(),
@@ -213,13 +214,13 @@ TYPED_TEST(ExactQuotients, ZerosInfinitiesAndNaNs) {
     one.read();
     return text(one.host(0, 0));
   };
-  // By real and by imaginary numbers.
+  // Divided by real and by imaginary numbers.
   EXPECT_EQ(quotient(C(-1, 0), C(0, 0)), text(C(-inf, nan)));
   EXPECT_EQ(quotient(C(1, 2), C(-R(0), 0)), text(C(-inf, -inf)));
   EXPECT_EQ(quotient(C(0, -0.0F), C(-2, 0)), text(C(-R(0), 0)));
   EXPECT_EQ(quotient(C(1, 2), C(0, 2)), text(C(1, -R(0.5))));
   EXPECT_EQ(quotient(C(1, 2), C(inf, 0)), text(C(0, 0)));
-  // Zeros as the sums have them.
+  // Zeros with the signs of the sums.
   EXPECT_EQ(quotient(C(0, 0), C(1, 1)), text(C(0, 0)));
   EXPECT_EQ(quotient(C(-R(0), -R(0)), C(1, 1)), text(C(-R(0), 0)));
   EXPECT_EQ(quotient(C(1, 1), C(1, -1)), text(C(0, 1)));
@@ -232,7 +233,7 @@ TYPED_TEST(ExactQuotients, ZerosInfinitiesAndNaNs) {
   EXPECT_EQ(quotient(C(largest<R>(), largest<R>()), C(inf, inf)), text(C(0, 0)));
   EXPECT_EQ(quotient(C(inf, 1), C(inf, 1)), text(C(nan, nan)));
   EXPECT_EQ(quotient(C(inf, 1), C(1, -inf)), text(C(nan, nan)));
-  // Nothing comes of NaNs.
+  // NaNs give NaNs.
   EXPECT_EQ(quotient(C(nan, 1), C(1, 1)), text(C(nan, nan)));
   EXPECT_EQ(quotient(C(1, 1), C(nan, inf)), text(C(nan, nan)));
   EXPECT_EQ(quotient(C(1, 1), C(1, nan)), text(C(nan, nan)));

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// Before a loop over the digits of a long number: it stays a loop in a GPU's code. Unrolled, a hundred digits make
-// kernels of half a megabyte, on each of which the compiler spends seconds.
+// Keeps a loop over the digits of a long number rolled in GPU code. Unrolled, a hundred digits make kernels of half a
+// megabyte, each of which takes seconds to compile.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define HEDDLE_ROLLED _Pragma("unroll 1")
 #else
@@ -21,7 +21,7 @@ namespace heddle::exact {
 /// Access to the bits of floating-point numbers, and integers of many digits that such numbers are added to.
 namespace bits {
 
-/// The format of T by IEEE 754: `fraction` bits below an implied one, and exponents counted from that of the smallest
+/// The IEEE 754 format of T: `fraction` bits below an implied one, and exponents counted from that of the smallest
 /// number, 2^smallest.
 template <RealScalar T> struct Format {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -43,7 +43,7 @@ struct Parts {
   bool negative;
   bool special;  ///< Whether the number is infinite (mantissa zero) or a NaN (any other mantissa).
 };
-/// The sign, exponent and mantissa of x.
+/// Returns the sign, exponent and mantissa of x.
 template <RealScalar T> KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
   using Bits = typename Format<T>::Bits;
   const Bits bits = Format<T>::to_bits(x);
@@ -59,12 +59,12 @@ template <RealScalar T> KOKKOS_INLINE_FUNCTION Parts parts_of(T x) {
   return {rest | (std::uint64_t{1} << Format<T>::fraction), static_cast<int>(exponent) - 1, negative, false};
 }
 
-// Fixed-point numbers: digits of 32 bits, the lowest first, each kept in 64 until carry().
+// Fixed-point numbers: digits of 32 bits, lowest first, each stored in 64 bits until carry().
 inline constexpr int digit_bits = 32;
 inline constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
 
-/// Adds +-bits 2^position to the fixed-point number `digits`, by atomic operations where `atomic` says so. Carries are
-/// left to carry().
+/// Adds +-bits 2^position to the fixed-point number `digits`, by atomic operations if `atomic`. Carries are left to
+/// carry().
 template <bool atomic>
 KOKKOS_INLINE_FUNCTION void add_bits(std::int64_t* digits, std::uint64_t bits, int position, bool negative) {
   std::int64_t* const at = digits + position / digit_bits;
@@ -108,7 +108,7 @@ KOKKOS_INLINE_FUNCTION bool make_canonical(std::int64_t* digits, int count) {
   carry(digits, count);
   return true;
 }
-/// The index of the highest digit that is not zero; -1 where the number is zero.
+/// Returns the index of the highest nonzero digit; -1 if the number is zero.
 KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) {
   int k = count - 1;
   HEDDLE_ROLLED
@@ -117,7 +117,7 @@ KOKKOS_INLINE_FUNCTION int highest_digit(const std::int64_t* digits, int count) 
   }
   return k;
 }
-/// The bits of the U that is nearest to a canonical magnitude whose highest digit is digits[top]; bit `lowest` of the
+/// Returns the bits of the U nearest to a canonical magnitude whose highest digit is digits[top]; bit `lowest` of the
 /// magnitude stands for the smallest U.
 template <RealScalar U>
 KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digits, int top, int lowest) {
@@ -144,7 +144,7 @@ KOKKOS_INLINE_FUNCTION typename Format<U>::Bits rounded(const std::int64_t* digi
     }
     mantissa += more || (mantissa & 1U) != 0 ? 1 : 0;
   }
-  // Of a normal number the leading bit counts as one of the exponent; a carry beyond it raises that once more.
+  // The leading bit of a normal number adds one to the exponent; a carry beyond it adds one more.
   const auto exponent = static_cast<std::uint64_t>(last - lowest);
   if (exponent >= To::largest_exponent) {
     return To::exponent_mask;
@@ -159,7 +159,7 @@ class SquareRoot;
 
 }  // namespace bits
 
-/// A number in two parts: hi is the T nearest to it, lo the T nearest to what is left.
+/// A number in two parts: hi is the nearest T, lo the T nearest to the remainder.
 template <RealScalar T> struct Pair {
   T hi;
   T lo;
@@ -169,14 +169,14 @@ template <RealScalar T> struct Pair {
 /// read (U. Kulisch, "Computer Arithmetic and Validity", 2nd ed., 2013, ch. 8). It reaches from the square of the
 /// smallest T to beyond that of the largest.
 ///
-/// It takes up to 2^62 terms. Digits of 32 bits are each kept in 64, so that carries wait until 2^29 terms have come:
-/// 1088 bytes for double, 176 for float. The order of terms and of merges changes no bit. Infinities and NaNs give what
-/// IEEE 754 says of the sum in any order: NaN for a NaN, for infinities of both signs, and for an infinity times zero.
-/// A result overflows only where the exact one does, and is -0 only where every term is.
+/// It takes up to 2^62 terms. Each digit of 32 bits is stored in 64, so that carries wait for up to 2^29 terms: 1088
+/// bytes for double, 176 for float. The order of terms and of merges changes no bit. Infinities and NaNs give the IEEE
+/// 754 sum in any order: NaN for a NaN, for infinities of both signs, and for an infinity times zero. A result
+/// overflows only if the exact one does, and is -0 only if every term is.
 ///
-/// All arithmetic is on integers, so that no floating-point flag of the compiler, rounding mode or flush to zero
-/// affects it. It runs on host and device. Cost: some 20 integer operations for a term (60 for a product of doubles),
-/// 300 for value().
+/// All arithmetic is on integers, so that no floating-point compiler flag, rounding mode or flush to zero affects it.
+/// It runs on host and device. Cost: some 20 integer operations for a term (60 for a product of doubles), 300 for
+/// value().
 template <RealScalar T> class Accumulator {
   static constexpr bool is_double = sizeof(T) == 8;
   using Format = bits::Format<T>;
@@ -200,7 +200,7 @@ template <RealScalar T> class Accumulator {
     add_product<true>(bits::parts_of(x), bits::parts_of(y), false);
   }
 
-  /// Adds n 2^exponent, where the exponent is between that of the smallest T squared and that of the largest T.
+  /// Adds n 2^exponent; the exponent lies between those of the smallest T squared and of the largest T.
   KOKKOS_INLINE_FUNCTION void add_scaled(std::int64_t n, int exponent) { add_scaled<false>(n, exponent); }
   /// The same while other threads may add to this accumulator too; it counts as one term.
   KOKKOS_INLINE_FUNCTION void add_scaled_atomically(std::int64_t n, int exponent) { add_scaled<true>(n, exponent); }
@@ -231,14 +231,15 @@ template <RealScalar T> class Accumulator {
     flags_ = (flags_ & nan) | swapped(infinity, negative_infinity) | swapped(negative_zero, zero) | (flags_ & number);
   }
 
-  /// The sum rounded to nearest, ties to even; 0 where nothing was added. With U = float it is rounded once to float.
+  /// Returns the sum rounded to nearest, ties to even; 0 if nothing was added. With U = float it is rounded once to
+  /// float.
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
   [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() const& {
     Accumulator copy = *this;
     return static_cast<Accumulator&&>(copy).template value<U>();
   }
-  /// The same for an accumulator that is not used again: its digits are changed instead of copied.
+  /// The same for an accumulator that is not used again: its digits are overwritten instead of copied.
   template <RealScalar U = T>
     requires(sizeof(U) <= sizeof(T))
   [[nodiscard]] KOKKOS_INLINE_FUNCTION U value() && {
@@ -255,7 +256,7 @@ template <RealScalar T> class Accumulator {
     return To::from_bits(bits::rounded<U>(digits_, top, To::smallest - 2 * smallest) |
                          (negative ? To::sign_bit : typename To::Bits{0}));
   }
-  /// value() and the rest of the sum, rounded; lo is 0 where hi is exact, infinite or a NaN.
+  /// Returns value() and the rounded remainder of the sum; lo is 0 if hi is exact, infinite or a NaN.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Pair<T> pair() const {
     const T hi = value();
     if ((Format::to_bits(hi) & Format::exponent_mask) == Format::exponent_mask) {
@@ -265,7 +266,7 @@ template <RealScalar T> class Accumulator {
     rest.subtract(hi);
     return {hi, rest.value()};
   }
-  /// The sign of the exact sum, -1, 0 or 1; for an infinity its sign, 0 for a NaN.
+  /// Returns the sign of the exact sum, -1, 0 or 1; of an infinity its sign, of a NaN 0.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int sign() const {
     if (is_special()) {
       return is_nan() ? 0 : (flags_ & infinity) != 0 ? 1 : -1;
@@ -280,11 +281,11 @@ template <RealScalar T> class Accumulator {
   friend class bits::SquareRoot;
 
   static constexpr int smallest = Format::smallest;
-  // The lowest bit is that of the smallest number squared; 64 bits more than the largest has, for the sum of many.
+  // The lowest bit is that of the smallest number squared; 64 bits above the largest number leave room for many terms.
   static constexpr int digits = is_double ? 134 : 20;
   static constexpr int terms_between_carries = 1 << 29;
 
-  // What has been added: specials, and of zeros their sign.
+  // Flags of the terms added: special values, and the signs of zeros.
   static constexpr unsigned nan = 1;
   static constexpr unsigned infinity = 2;
   static constexpr unsigned negative_infinity = 4;
@@ -343,7 +344,7 @@ template <RealScalar T> class Accumulator {
       flags_ |= flag;
     }
   }
-  // +-bits 2^(position + 2 smallest).
+  // Adds +-bits 2^(position + 2 smallest).
   template <bool atomic = false> KOKKOS_INLINE_FUNCTION void add_bits(std::uint64_t bits, int position, bool negative) {
     bits::add_bits<atomic>(digits_, bits, position, negative);
     if constexpr (!atomic) {

@@ -12,15 +12,15 @@
 
 namespace heddle::exact {
 
-/// Replaces each accumulator by its exact sum over all ranks, on every rank: an MPI reduction whose bits depend on
-/// nothing but the terms. Collective. T is float or double.
+/// Replaces each accumulator by its exact sum over all ranks, on every rank: an MPI reduction whose bits depend only on
+/// the terms. Collective. T is float or double.
 template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accumulator<T>> sums);
 
 /// Does what MPI_Allreduce(send, receive, count, type, MPI_SUM, comm) does, with every element correctly rounded, so
-/// that the bits are the same for any number of ranks that the terms come from. `type` is MPI_FLOAT, MPI_DOUBLE,
-/// MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, or one of their Fortran and C++ names. Both arrays are in host memory;
-/// `send` may be MPI_IN_PLACE. Returns MPI_SUCCESS or MPI_ERR_TYPE; MPI errors are handled by the communicator. Kokkos
-/// need not be initialised.
+/// that the bits do not depend on the number of ranks. `type` is MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX,
+/// MPI_C_DOUBLE_COMPLEX, or one of their Fortran and C++ names. Both arrays are in host memory; `send` may be
+/// MPI_IN_PLACE. Returns MPI_SUCCESS or MPI_ERR_TYPE; MPI errors are handled by the communicator. Kokkos need not be
+/// initialised.
 ///
 /// Cost: each element is received twice by some rank, as in MPI's own reductions, and summed once by one rank.
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Comm comm);
@@ -38,48 +38,49 @@ double dot_condition(const Communicator& comm, const StridedVector<const T>& x, 
 
 }  // namespace compiled
 
-/// The correctly rounded sum x_1 + ... + x_n of a vector of which each rank gives a part, empty or not. Collective; the
+/// Returns the correctly rounded sum x_1 + ... + x_n of a vector; each rank gives a part, empty or not. Collective; the
 /// result is on every rank.
 template <class View> [[nodiscard]] auto sum(const Communicator& comm, const View& x) {
   return compiled::sum<typename View::non_const_value_type>(comm, strided(x));
 }
-/// The correctly rounded inner product sum x_k y_k of vectors of which each rank gives a part, empty or not.
-/// Collective; the result is on every rank. Throws Error(argument), on every rank alike, where the parts of x and y
-/// differ in length.
+/// Returns the correctly rounded inner product sum x_k y_k of vectors; each rank gives a part, empty or not.
+/// Collective; the result is on every rank. Throws Error(argument), on every rank alike, if the parts of x and y differ
+/// in length.
 template <class ViewX, class ViewY> [[nodiscard]] auto dot(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
-/// The correctly rounded inner product sum conj(x_k) y_k of vectors of which each rank gives a part, empty or not.
-/// Collective; the result is on every rank. Throws Error(argument), on every rank alike, where the parts of x and y
-/// differ in length.
+/// Returns the correctly rounded inner product sum conj(x_k) y_k of vectors; each rank gives a part, empty or not.
+/// Collective; the result is on every rank. Throws Error(argument), on every rank alike, if the parts of x and y differ
+/// in length.
 template <class ViewX, class ViewY> [[nodiscard]] auto dotc(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
 }
-/// The correctly rounded 2-norm of a vector of which each rank gives a part, empty or not. Collective; the result is on
+/// Returns the correctly rounded 2-norm of a vector; each rank gives a part, empty or not. Collective; the result is on
 /// every rank.
 template <class View> [[nodiscard]] auto nrm2(const Communicator& comm, const View& x) {
   return compiled::nrm2<typename View::non_const_value_type>(comm, strided(x));
 }
 
-/// The condition of a sum, (|x_1| + ... + |x_n|) / |x_1 + ... + x_n|: by how much more a relative change of the terms
-/// may change the sum.
+/// Returns the condition of a sum, (|x_1| + ... + |x_n|) / |x_1 + ... + x_n|: the factor by which a relative change of
+/// the terms may grow in the sum.
 ///
 /// For real numbers it is the quotient of the exact sums, rounded once. The moduli of complex numbers are rounded
-/// before they are added up exactly, so that it is right to some units of the last place. It is never below 1, whatever
-/// over- or underflows; 1 where every term is zero, infinite where the sum alone is zero or the quotient overflows, a
-/// NaN where a term is not finite. Collective, for parts as in sum(), with the same bits on any number of ranks. Cost:
-/// that of two sums that cancel, and some 100 flops for each complex term.
+/// before they are added exactly, so that it is right to some units in the last place. It is never below 1, whatever
+/// over- or underflows; 1 if every term is zero, infinite if only the sum is zero or the quotient overflows, a NaN if a
+/// term is not finite. Collective, for parts as in sum(), with the same bits on any number of ranks. Cost: that of two
+/// sums that cancel, and some 100 flops for each complex term.
 template <class View> [[nodiscard]] double sum_condition(const Communicator& comm, const View& x) {
   return compiled::sum_condition<typename View::non_const_value_type>(comm, strided(x));
 }
-/// The condition of an inner product, (|x_1 y_1| + ... + |x_n y_n|) / |x_1 y_1 + ... + x_n y_n|, as sum_condition() has
-/// it for a sum. Throws Error(argument), on every rank alike, where the parts of x and y differ in length.
+/// Returns the condition of an inner product, (|x_1 y_1| + ... + |x_n y_n|) / |x_1 y_1 + ... + x_n y_n|, as
+/// sum_condition() does for a sum. Throws Error(argument), on every rank alike, if the parts of x and y differ in
+/// length.
 template <class ViewX, class ViewY>
 [[nodiscard]] double dot_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), false);
 }
-/// The condition of the inner product of conj(x_k) and y_k, as dot_condition() has it for x_k and y_k. Throws as it
-/// does.
+/// Returns the condition of the inner product of conj(x_k) and y_k, as dot_condition() does for x_k and y_k. Throws as
+/// it does.
 template <class ViewX, class ViewY>
 [[nodiscard]] double dotc_condition(const Communicator& comm, const ViewX& x, const ViewY& y) {
   return compiled::dot_condition<typename ViewX::non_const_value_type>(comm, strided(x), strided(y), true);
@@ -98,25 +99,26 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
 /// is on every rank. Collective, blocks. Bits: those of lu() of the whole matrix on one rank, whatever the ranks, the
 /// placement and options.block.
 ///
-/// Columns are dealt out to the ranks in blocks of as many as are factored together, 64 on CPUs and 128 on GPUs unless
-/// options.block says otherwise (at most 128 on GPUs); a matrix that is not placed so already travels there and back. A
-/// rank factors its panel and sends it to those that have columns on its right, which take it off these. Throws
-/// Error(argument), on every rank alike, for a negative block and for another algorithm than Algorithm::automatic.
+/// Columns are distributed over the ranks in blocks of as many as are factored together, 64 on CPUs and 128 on GPUs
+/// unless options.block says otherwise (at most 128 on GPUs); a matrix with another placement is redistributed there
+/// and back. A rank factors its panel and sends it to the ranks that have columns on its right, which subtract its
+/// products from them. Throws Error(argument), on every rank alike, for a negative block and for another algorithm than
+/// Algorithm::automatic.
 ///
-/// Cost: that of lu() shared out among the ranks, but for the panels, during which the others wait; m n / 2 elements
-/// received by each rank. Memory of a rank, of several: its share of m n elements and 24 bytes for each of them (48 if
-/// complex), and m min(m, n) elements for L, which exact sums of rows that have moved need whole.
+/// Cost: that of lu() divided among the ranks, except for the panels, during which the other ranks wait; each rank
+/// receives m n / 2 elements. Memory of each of several ranks: its share of m n elements and 24 bytes for each of them
+/// (48 if complex), and m min(m, n) elements for all of L, which exact sums of moved rows need.
 template <Scalar T> LuResult lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
 
 /// Solves op(A) x = b for a distributed triangular A as trsv() of one rank does. x is whole on every rank, in host
-/// memory, holds b on entry and the solution afterwards, and has the same elements on every rank. Collective, blocks.
+/// memory, holds b on entry and the solution on return, and has the same elements on every rank. Collective, blocks.
 /// Throws Error(argument), on every rank alike, for shapes that don't fit. Bits: those of trsv() of the whole matrix on
 /// one rank, whatever the ranks and the placement.
 ///
-/// Rows of op(A) are dealt out to the ranks in blocks of 64 (32 of complex double), and A travels once where it is not
-/// placed so already: for Operation::none in blocks of rows, otherwise of columns. The rank of a block finds its x,
-/// tells all ranks, and each takes it off its rows. Cost: that of trsv() shared out, but for the rows on the diagonal
-/// blocks, and a broadcast for each block; refinements as there.
+/// Rows of op(A) are distributed over the ranks in blocks of 64 (32 of complex double), and A is redistributed once if
+/// it has another placement: for Operation::none in blocks of rows, otherwise of columns. The rank of a block solves
+/// for its x and broadcasts it; each rank subtracts the products from its rows. Cost: that of trsv() divided among the
+/// ranks, except for the rows of the diagonal blocks, and a broadcast for each block; refinements as there.
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void trsv(const Communicator& comm, Triangle triangle, Operation op, Diagonal diagonal, const DistributedMatrix<T>& A,

@@ -1,11 +1,12 @@
-// Sums and products of two numbers without error, and sums of many that tell how well they are known.
+// Error-free sums and products of two numbers, and sums of many numbers with a bound of their error.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
 
 namespace heddle::exact {
 
-/// The sum x + y, rounded once, here and now: no compiler flag (-ffast-math, -fmad=true) contracts or reorders it.
+/// Returns the sum x + y, rounded once and at once: no compiler flag (-ffast-math, -fmad=true) contracts or reorders
+/// it.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_sum(T x, T y) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) == 8) {
@@ -24,7 +25,8 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_sum(T x, T y) {
   return __builtin_assoc_barrier(x + y);
 #endif
 }
-/// The product xy, rounded once, here and now: no compiler flag (-ffast-math, -fmad=true) contracts or reorders it.
+/// Returns the product xy, rounded once and at once: no compiler flag (-ffast-math, -fmad=true) contracts or reorders
+/// it.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T x, T y) {
 #if defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) == 8) {
@@ -44,8 +46,8 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION T rounded_product(T x, T y) 
 #endif
 }
 
-/// Sets x to fl(x + y) and y to what this rounding lost, exactly, unless x + y overflows (D. Knuth, "The Art of
-/// Computer Programming", vol. 2, 4.2.2, theorem B). 6 flops.
+/// Sets x to fl(x + y) and y to the rounding error, exactly, unless x + y overflows (D. Knuth, "The Art of Computer
+/// Programming", vol. 2, 4.2.2, theorem B). 6 flops.
 template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_sum(T& x, T& y) {
   const T sum = rounded_sum(x, y);
   const T second = rounded_sum(sum, -x);
@@ -61,13 +63,13 @@ template <RealScalar T> KOKKOS_FORCEINLINE_FUNCTION void two_product(T& x, T& y)
   x = product;
 }
 
-/// An unevaluated sum of `size` doubles, the largest first: each takes what the one before loses to rounding.
+/// An unevaluated sum of `size` doubles, the largest first: each takes the rounding error of the one before.
 template <int size> class Expansion {
   static_assert(size >= 2 && size <= 8);
 
  public:
-  /// Adds x, beginning at part `level`; the rounding error of a product may skip the first part. Returns what fits into
-  /// no part, or 0.
+  /// Adds x, beginning at part `level`; the rounding error of a product may skip the first part. Returns the remainder
+  /// that fits into no part, or 0.
   KOKKOS_INLINE_FUNCTION double add(double x, int level = 0) {
     for (int k = 0; k < size; ++k) {
       if (k >= level) {
@@ -86,14 +88,14 @@ template <int size> class Expansion {
   double parts_[size] = {};
 };
 
-/// A sum in about twice the precision of a double that knows a bound of its own error, so that mostly it can tell how
-/// the exact sum rounds (after T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26,
-/// 2005: Dot2Err). 9 flops for each number, 11 for each product, no branch.
+/// A sum in about twice the precision of a double with a bound of its own error, which mostly decides how the exact sum
+/// rounds (after T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005: Dot2Err).
+/// 9 flops for each number, 11 for each product, no branch.
 class Compensated {
  public:
   /// Adds value + error, such as a product and its rounding error; for a single number `error` is 0.
   KOKKOS_FORCEINLINE_FUNCTION void add(double value, double error) { add(sum, lost, size, value, error); }
-  /// Adds value + error to a sum whose three members are stored apart, as in vectors of many sums.
+  /// Adds value + error to a sum whose three members are stored separately, as in vectors of many sums.
   static KOKKOS_FORCEINLINE_FUNCTION void add(double& sum, double& lost, double& size, double value, double error) {
     two_sum(sum, value);
     const double rest = rounded_sum(value, error);
@@ -111,10 +113,10 @@ class Compensated {
     size += other.size;
   }
 
-  /// A bound of what so many products of doubles may lose to underflow. Products of floats lose nothing.
+  /// Returns a bound of the loss of `products` products of doubles to underflow. Products of floats lose nothing.
   static KOKKOS_INLINE_FUNCTION double underflow(Index products) { return 0x1p-1070 * static_cast<double>(products); }
 
-  /// Adds `factor` times the other sum. rounds_to() is no longer valid after more than 2^20 of these.
+  /// Adds `factor` times the other sum. rounds_to() is not valid after more than 2^20 of these.
   KOKKOS_INLINE_FUNCTION void add_scaled(const Compensated& other, double factor) {
     double high = other.sum;
     double low = other.lost;
@@ -127,9 +129,9 @@ class Compensated {
     size += Kokkos::abs(factor) * other.size + Kokkos::abs(rest) + Kokkos::abs(error);
   }
 
-  /// Whether all numbers that the exact sum may be round to one T; `result` is that T. `terms` is how many terms were
-  /// added and merged; where the terms were spread over sums that lie side by side, it is how many each of these sums
-  /// took, one after the other. `absolute` is a bound of what products lost to underflow. False for a sum of 0.
+  /// Returns true if all candidates for the exact sum round to one T, and sets `result` to it. `terms` is the number of
+  /// terms added and merged; if the terms were spread over parallel sums, it is the number that each of these took in
+  /// sequence. `absolute` is a bound of the loss of products to underflow. False for a sum of 0.
   template <RealScalar T> KOKKOS_INLINE_FUNCTION bool rounds_to(Index terms, double absolute, T& result) const {
     double high = 0;
     double low = 0;
@@ -137,13 +139,13 @@ class Compensated {
     double least = rounded_sum(high, rounded_sum(low, -off));
     double most = rounded_sum(high, rounded_sum(low, off));
     if constexpr (sizeof(T) == 4) {
-      // Rounded twice, unless they move out of the way of a tie.
+      // These are rounded twice, so they are moved away from a tie.
       const double away = off == 0 ? 0 : 0x1p-50 * Kokkos::abs(high);
       least -= away;
       most += away;
     }
     result = static_cast<T>(least);
-    // Zeros of both signs are equal: the sign of what rounds to zero has to be known too.
+    // Zeros of both signs are equal: the sign of a result that rounds to zero has to be known too.
     return high != 0 && result == static_cast<T>(most) && (result != T(0) || least > 0 || most < 0);
   }
 
@@ -153,8 +155,8 @@ class Compensated {
     high = sum;
     low = lost;
     two_sum(high, low);
-    // Each rounding of `lost` and `size` is at most u of a sum of sizes. Doubled, for the roundings of who adds them
-    // up.
+    // Each rounding of `lost` and `size` is at most u of a sum of sizes. Doubled, for the roundings of the caller's
+    // sums.
     return 0x1p-52 * (static_cast<double>(2 * terms) + 64) * size + absolute + 0x1p-51 * Kokkos::abs(low);
   }
 

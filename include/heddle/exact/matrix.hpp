@@ -8,10 +8,10 @@ namespace heddle::exact {
 
 /// Which triangle of a matrix is read.
 enum class Triangle { lower, upper };
-/// Whether a triangular matrix has ones on its diagonal, which is then not read, or the diagonal that is stored.
+/// Whether the diagonal of a triangular matrix is taken as ones and not read, or is the stored one.
 enum class Diagonal { unit, stored };
 
-/// Rows that trsv() corrects together where it refines blocks.
+/// Number of rows that trsv() corrects together when it refines blocks.
 inline constexpr Index trsv_block = 64;
 
 namespace compiled {
@@ -34,13 +34,13 @@ void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal
 /// Computes y = alpha op(A) x + beta y with every element correctly rounded, for any alpha and beta: as if alpha times
 /// the exact inner product plus beta y_i were computed without error and rounded once (for complex numbers, each part).
 ///
-/// op(A) is m x n, x has n elements, y has m. Any strides. y is not read where beta == 0; neither A nor x is read where
-/// alpha == 0 or n == 0. An element overflows only where the exact result does; zero results with an alpha other than 1
-/// are +0. Throws Error(argument) for shapes that don't fit, and where y shares an element with A or x. Blocks. Cost:
-/// 11 flops for each product on well-behaved data (44 if complex), so mostly that of reading A. Rows whose rounding
-/// these do not settle (those that cancel) are summed again in integers, with some 60 operations for each product. All
-/// this is of Algorithm::automatic; others may be chosen to compare them, and copy A on the host where the elements of
-/// op(A)'s rows don't lie side by side.
+/// op(A) is m x n, x has n elements, y has m. Any strides. y is not read if beta == 0; neither A nor x is read if alpha
+/// == 0 or n == 0. An element overflows only if the exact result does; zero results with an alpha other than 1 are +0.
+/// Throws Error(argument) for shapes that don't fit, and if y shares an element with A or x. Blocks. Cost: 11 flops for
+/// each product on well-behaved data (44 if complex), so mostly that of reading A. Rows whose rounding these do not
+/// settle (those that cancel) are summed again in integers, with some 60 operations for each product. All this applies
+/// to Algorithm::automatic; others may be chosen for comparison, and copy A on the host if the elements of op(A)'s rows
+/// are not contiguous.
 template <class ViewA, class ViewX, class ViewY>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_value_type alpha, const ViewA& A,
@@ -50,9 +50,9 @@ void gemv(const ExecutionSpace& space, Operation op, typename ViewY::non_const_v
   compiled::gemv<T>(space, op, alpha, strided(A), strided(x), beta, strided(y), algorithm);
 }
 
-/// Computes C = alpha op(A) op(B) + beta C with every element correctly rounded, as gemv() does it. op(A) is m x k,
-/// op(B) is k x n, C is m x n. Throws Error(argument) for shapes that don't fit, and where C shares an element with A
-/// or B. Cost: 11 mnk flops, and more where sums cancel.
+/// Computes C = alpha op(A) op(B) + beta C with every element correctly rounded, as gemv() does. op(A) is m x k, op(B)
+/// is k x n, C is m x n. Throws Error(argument) for shapes that don't fit, and if C shares an element with A or B.
+/// Cost: 11 mnk flops, and more if sums cancel.
 template <class ViewA, class ViewB, class ViewC>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
 void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename ViewC::non_const_value_type alpha,
@@ -62,25 +62,25 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
   compiled::gemm<T>(space, op_a, op_b, alpha, strided(A), strided(B), beta, strided(C), algorithm);
 }
 
-/// Solves op(A) x = b for triangular A; x holds b on entry and the solution afterwards. Reproducible: x_i is b_i minus
-/// the exact inner product of the elements found before it, rounded once, and divided by the diagonal element as
-/// invscal() divides it (not with Diagonal::unit). The other triangle, and a unit diagonal, are not read.
+/// Solves op(A) x = b for triangular A. On entry x holds b; on return the solution. Reproducible: x_i is b_i minus the
+/// exact inner product with the elements found before it, rounded once, and divided by the diagonal element as by
+/// invscal() (not with Diagonal::unit). The other triangle, and a unit diagonal, are not read.
 ///
 /// `refinements` is how often the residual b - op(A) x is computed, with each element correctly rounded, and x
-/// corrected by its solution. Where residuals are denormal or overflow, solve() does better. A zero on the diagonal
-/// gives infinities and NaNs, as in BLAS. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of
-/// gemv() for half of A, and twice that for each refinement; on GPUs besides the time in which n elements are rounded
-/// and divided one after the other, 0.21 microseconds each on an H100.
+/// corrected by its solution. solve() does better if residuals are denormal or overflow. A zero on the diagonal gives
+/// infinities and NaNs, as in BLAS. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of gemv() for
+/// half of A, and twice that for each refinement; on GPUs also the time in which n elements are rounded and divided one
+/// after the other, 0.21 microseconds each on an H100.
 ///
-/// `block_refinements` is how often each block of trsv_block rows, counted from the row that is solved first, is so
-/// corrected before other rows take its x: by the solution for the residual of its own rows, each element rounded once.
+/// `block_refinements` is how often each block of trsv_block rows, counted from the row that is solved first, is
+/// corrected before other rows use its x: by the solution for the residual of its own rows, each element rounded once.
 /// Each costs as much as the solution does. Systems of at most trsv_block rows get the same bits by either refinement.
-/// It is there on CPUs, for Algorithm::automatic and twice; otherwise it throws Error(argument).
+/// It is available on CPUs, for Algorithm::automatic and twice; otherwise it throws Error(argument).
 ///
-/// By another `algorithm` the sums are formed as it says, those of the residuals too; on GPUs, which have no
-/// accumulator in these kernels, only Algorithm::twice and plain are taken besides, and others throw Error(argument).
-/// Both refinements are those that R. Iakymchuk, S. Graillat, D. Defour and E. S. Quintana-Ortí propose ("Hierarchical
-/// approach for deriving a reproducible unblocked LU factorization", IJHPCA 2019, section 3).
+/// Another `algorithm` forms the sums accordingly, those of the residuals too; on GPUs, whose kernels here have no
+/// accumulator, only Algorithm::automatic, twice and plain are accepted; others throw Error(argument). Both refinements
+/// are those that R. Iakymchuk, S. Graillat, D. Defour and E. S. Quintana-Ortí propose ("Hierarchical approach for
+/// deriving a reproducible unblocked LU factorization", IJHPCA 2019, section 3).
 template <class ViewA, class ViewX>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal, const ViewA& A,
           const ViewX& x, int refinements = 0, Algorithm algorithm = Algorithm::automatic, int block_refinements = 0) {

@@ -1,4 +1,4 @@
-// Operations on vectors, element by element, each of which is rounded once.
+// Elementwise operations on vectors, each of which is rounded once.
 #pragma once
 
 #include <heddle/exact/reduce.hpp>
@@ -14,21 +14,21 @@ void axpy(const ExecutionSpace& space, T alpha, const StridedVector<const T>& x,
 
 }  // namespace compiled
 
-/// Computes x = alpha x with every element correctly rounded (for complex numbers each part is, which it is not in a
-/// plain product). Any stride. Blocks. Cost: that of reading and writing x.
+/// Computes x = alpha x with every element correctly rounded (for complex numbers each part, unlike a plain product).
+/// Any stride. Blocks. Cost: that of reading and writing x.
 template <class View> void scal(const ExecutionSpace& space, typename View::non_const_value_type alpha, const View& x) {
   compiled::scal<typename View::non_const_value_type>(space, alpha, strided(x));
 }
 
 /// Computes x = x / alpha by division, not by a product with the inverse, with every element correctly rounded. For
-/// complex numbers, each part of the exact quotient is correctly rounded over the whole range: it overflows only where
-/// the exact one does, and denormal parts are rounded once too. Any stride. Blocks.
+/// complex numbers, each part of the exact quotient is correctly rounded over the whole range: it overflows only if the
+/// exact one does, and denormal parts are rounded once too. Any stride. Blocks.
 ///
-/// Complex numbers divided by c + id, where c or d is zero: both parts are divided by the one that is not zero, as real
-/// numbers are. Otherwise a part that is zero has the sign that IEEE 754 gives to ac + bd or bc - ad. For an infinite a
-/// + ib the parts are those sums, infinite or NaNs; a finite number divided by infinite c or d is zero; all other
-/// quotients of such numbers are NaNs. Cost: some 60 flops, and some 10^4 integer operations where these don't tell how
-/// the quotient rounds, as at ties and among denormal numbers.
+/// Complex numbers divided by c + id: if c or d is zero, both parts are divided by the nonzero one, as real numbers
+/// are. Otherwise a part that is zero has the sign that IEEE 754 gives to ac + bd or bc - ad. For an infinite a + ib
+/// the parts are those sums, infinite or NaNs; a finite number divided by infinite c or d is zero; all other quotients
+/// of such numbers are NaNs. Cost: some 60 flops, and some 10^4 integer operations if these don't decide how the
+/// quotient rounds, as at ties and among denormal numbers.
 template <class View>
 void invscal(const ExecutionSpace& space, typename View::non_const_value_type alpha, const View& x) {
   compiled::invscal<typename View::non_const_value_type>(space, alpha, strided(x));
