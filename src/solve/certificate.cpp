@@ -22,21 +22,21 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// The largest of numbers that are none of them negative; infinity where one is a NaN.
+// The largest of non-negative numbers; infinity if one is a NaN.
 double largest(const std::vector<double>& numbers) {
   double most = 0;
   for (const double number : numbers) most = std::isnan(number) ? infinity : std::max(most, number);
   return most;
 }
 
-// What nested sums of so many absolute values in double precision are at most, when they came to `sum`.
+// Upper bound of a nested sum of `terms` absolute values whose computed value in double precision is `sum`.
 double enlarged(double sum, Index terms) {
   const auto n = static_cast<double>(terms);
   return sum * (1.0 + (4.0 * n + 64.0) * epsilon) +
          8.0 * (n + 1.0) * (n + 1.0) * std::numeric_limits<double>::denorm_min();
 }
 
-// The sums over each row of |I - V S| for S = A but for the smallest number, at most.
+// Upper bounds of the sums over each row of |I - V S|; A differs from S by no more than the smallest number.
 template <Scalar T> std::vector<double> distances_from_identity(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V) {
   const Index n = A.rows();
   const auto order = static_cast<double>(n);
@@ -60,7 +60,7 @@ template <Scalar T> std::vector<double> distances_from_identity(const PlacedMatr
   const double roundings = is_complex<T> ? 2.0 * order + 4.0 : order + 2.0;
   if (roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
   const double relative = (is_complex<T> ? 1.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
-  // Roundings of the product, and elements of A, each off by less than the smallest number.
+  // Add the roundings of the product, and the error of each element of A, below the smallest number.
   std::vector<double> of_a = sizes_of_rows(A, ones);
   for (double& sum : of_a) sum = relative * sum + 2.0 * order * smallest;
   const std::vector<double> of_product = sizes_of_rows(V, of_a);
@@ -72,19 +72,19 @@ template <Scalar T> std::vector<double> distances_from_identity(const PlacedMatr
   return sums;
 }
 
-// V r at most, in each element, times 2^-power.
+// Upper bounds of the elements of |V r|, times 2^-power.
 struct Errors {
   std::vector<double> sizes;
   Index power = 0;
 };
-// Of residuals r, each element rounded once, whose rows are to be multiplied by powers of two.
+// Errors from residuals r, each element rounded once, whose rows are multiplied by powers of two.
 template <Scalar T>
 Errors errors_by(const PlacedMatrix<T>& V, const std::vector<T>& residuals, const std::vector<Index>& rows) {
   using Limits = std::numeric_limits<Real<T>>;
   const auto unit = static_cast<double>(unit_roundoff<T>);
   const auto smallest = static_cast<double>(Limits::denorm_min());
   const std::size_t n = residuals.size();
-  // What is denormal is off by less than the smallest number.
+  // A denormal number is off by less than the smallest number.
   constexpr Index least = Limits::min_exponent - Limits::digits + 2;
   Errors errors;
   errors.power = std::numeric_limits<Index>::min();
@@ -135,9 +135,9 @@ double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, co
     Size of_x;
     for (const T& e : x) of_x = larger_of(size_of(e), of_x);
     const bool exact = std::all_of(r.begin(), r.end(), [](const T& e) { return e == T(0); });
-    // Then b is zero, and so is the solution: where x is zero, a residual is b, without a rounding.
+    // b is zero then, and so is the solution: if x is zero, the residual is b, without a rounding.
     if (of_x.number == 0 && exact && off < 1.0) continue;
-    // Before r is taken apart, which all ranks do together.
+    // Return on all ranks alike, before the collective errors_by().
     if (!(off < 1.0) || !(of_x.number > 0) || !std::isfinite(of_x.number)) return infinity;
     const Errors errors = errors_by(inverse, r, rows);
     const double most = largest(errors.sizes);
@@ -149,7 +149,7 @@ double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, co
     }
     const double relative = error / of_x * (1.0 + 16.0 * epsilon);
     if (std::isnan(relative)) return infinity;
-    // Quotients and powers that are denormal may have lost all.
+    // Denormal quotients and powers may have lost all digits.
     worst = std::max({worst, relative, 0x1p-1000});
   }
   return worst;

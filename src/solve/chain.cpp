@@ -1,3 +1,4 @@
+// Products and triangular systems by chains of fused multiply-adds, on CPUs and GPUs.
 #include "solve/chain.hpp"
 
 #include "core/instantiate.hpp"
@@ -12,7 +13,7 @@
 namespace heddle::impl {
 namespace {
 
-// A tile of C in the registers of a CPU: two vectors of 64 bytes a column, of complex numbers two for each part.
+// A tile of C in the registers of a CPU: two vectors of 64 bytes per column, for complex numbers two for each part.
 template <Scalar T> struct HostTile {
   using R = Real<T>;
   static constexpr int parts = is_complex<T> ? 2 : 1;
@@ -20,7 +21,7 @@ template <Scalar T> struct HostTile {
   static constexpr int width = is_complex<T> ? 3 : 6;
 };
 
-// Minus `rows` rows of A, at most a tile's, k after k, parts apart; zeros behind the last row.
+// Pack up to a tile's height of rows of -A, k after k, real and imaginary parts apart, with zeros behind the last row.
 template <Scalar T>
 void pack_minus(const Elements<const T>& A, Index first, int rows, Index inner, Along along, Real<T>* packed) {
   using Tile = HostTile<T>;
@@ -33,14 +34,14 @@ void pack_minus(const Elements<const T>& A, Index first, int rows, Index inner, 
   }
 }
 
-// Elements of B as they are taken: `step` from one to the next of a column.
+// Elements of a column of B, at stride `step`.
 template <Scalar T> struct Taken {
   const T* first;
   Index step;
   Index leading;
 };
 
-// `columns` of a tile's columns: c += packed b, in order.
+// Add packed b to `columns` columns of a tile, in order.
 template <Scalar T, int columns>
 void add_to_tile(const Real<T>* packed, Index inner, const Taken<T>& b, T* c, Index leading_c, int rows) {
   using Tile = HostTile<T>;
@@ -88,7 +89,7 @@ template <Scalar T>
 void host_subtract(const ExecutionSpace& space, const Elements<const T>& A, const Elements<const T>& B,
                    const Elements<T>& C, Index rows, Index columns, Index inner, Along along) {
   using Tile = HostTile<T>;
-  // Columns for which rows are packed once: their part of B stays in the cache.
+  // Columns for which rows are packed once; their part of B stays in the cache.
   constexpr Index chunk = Index{Tile::width} * 16;
   const Index row_tiles = (rows + Tile::height - 1) / Tile::height;
   const Index chunks = (columns + chunk - 1) / chunk;
@@ -112,7 +113,7 @@ void host_subtract(const ExecutionSpace& space, const Elements<const T>& A, cons
       });
 }
 
-// On GPUs: a team a tile of C, whose threads keep 4 x 4 elements each and share runs of A and B in fast memory.
+// On GPUs a team computes a tile of C; each thread keeps 4 x 4 elements, and runs of A and B are shared in fast memory.
 template <Scalar T> struct DeviceSubtract {
   static constexpr int edge = 64;
   static constexpr int depth = is_complex<T> ? 8 : 16;
@@ -120,7 +121,7 @@ template <Scalar T> struct DeviceSubtract {
   static constexpr int lanes = edge / each;
   static constexpr int threads = lanes * lanes;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
-  // One more, so that the columns of a row of B lie in different banks.
+  // The padding of one puts the columns of a row of B into different banks.
   using Run = Kokkos::View<T[depth][edge + 1], Kokkos::LayoutRight, typename ExecutionSpace::scratch_memory_space,
                            Kokkos::MemoryUnmanaged>;
 
@@ -134,7 +135,7 @@ template <Scalar T> struct DeviceSubtract {
   Along along;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index taken(Index k) const { return along == Along::up ? k : inner - 1 - k; }
-  // What a thread brings of a run of A and B; zeros beyond their ends.
+  // Elements of a run of A and B that a thread loads, with zeros beyond their ends.
   static constexpr int brought = edge * depth / threads;
   struct Brought {
     T a[brought];
@@ -183,9 +184,9 @@ template <Scalar T> struct DeviceSubtract {
     for (Index first = 0; first < inner; first += depth) {
       store(team, run, a, b);
       team.team_barrier();
-      // The next run is on its way while this one is multiplied.
+      // The next run is loaded while this one is multiplied.
       if (first + depth < inner) fetch(team, row, column, first + depth, run);
-      // No step beyond the end: what is not there would turn the sign of a zero.
+      // No step beyond the end: adding a product of zeros could change the sign of a zero.
       const int steps = static_cast<int>(Kokkos::min<Index>(depth, inner - first));
       for (int k = 0; k < steps; ++k) {
         T left[each];
@@ -214,14 +215,14 @@ template <Scalar T> struct DeviceSubtract {
   }
 };
 
-// Rows of a triangle in the order in which x is found.
+// Rows of a triangle in the order in which the elements of x are computed.
 struct Order {
   bool lower;
   Index size;
   KOKKOS_INLINE_FUNCTION Index row(Index position) const { return lower ? position : size - 1 - position; }
 };
 
-// A column of X a thread, which keeps `block` of its elements; the triangle in fast memory.
+// A thread solves a column of X and keeps `block` of its elements; the triangle is in fast memory.
 template <Scalar T> struct DeviceSolve {
   static constexpr int block = is_complex<T> ? 16 : 32;
   static constexpr int threads = 128;
@@ -270,7 +271,7 @@ template <Scalar T> struct DeviceSolve {
   }
 };
 
-// Along the column, one x after the other.
+// Solve along the column, one element of x after the other.
 template <Scalar T>
 void host_solve(const ExecutionSpace& space, const Order& order, bool unit, const Elements<const T>& M,
                 const Elements<T>& X, Index columns) {

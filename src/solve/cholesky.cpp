@@ -1,3 +1,4 @@
+// Cholesky factorizations, and solutions with the factor, over all ranks or on one.
 #include "core/instantiate.hpp"
 #include "solve/cholesky_elimination.hpp"
 #include "solve/cholesky_slabs.hpp"
@@ -18,7 +19,7 @@ template <Scalar T> double cholesky_flops(Index order) {
 
 }  // namespace
 
-/// A plan, over the ranks of a communicator or of one rank without any.
+/// A plan over the ranks of a communicator, or for one rank without a communicator.
 template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const CholeskyOptions& options, Residence residence = Residence::device)
@@ -51,7 +52,7 @@ template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
     return report;
   }
 
-  std::optional<CholeskyElimination<T>> elimination;  // While there is a matrix, where matrices are in host memory.
+  std::optional<CholeskyElimination<T>> elimination;  // Null between factorizations in host memory.
 };
 
 }  // namespace impl

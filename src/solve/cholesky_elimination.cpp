@@ -1,3 +1,4 @@
+// Cholesky's elimination over the ranks of a grid.
 #include "solve/cholesky_elimination.hpp"
 
 #include "core/instantiate.hpp"
@@ -39,7 +40,7 @@ template <Scalar T> Index CholeskyElimination<T>::run(const MatrixView<T>& local
       [&](Index r, const MatrixView<T>& run) { factor_run_(run, infos_of(r)); }, [](Index) {},
       [&](const LuSchedule::Update& due) {
         const MatrixView<T> L = ahead_.panels(local, due.first, due.last);
-        // Rows of L with the numbers of this rank's columns.
+        // Rows of L whose numbers are those of this rank's columns.
         update_(grid_, due.columns, L, grid_.divides_rows() ? ahead_.sides(due.first, due.last) : L, local);
       });
   clear_above(update_.space(), grid_, local);

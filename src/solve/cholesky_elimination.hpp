@@ -1,4 +1,4 @@
-// Cholesky's elimination: what each rank does with its columns, panel after panel.
+// Cholesky's elimination: the work of each rank on its columns, panel after panel.
 #pragma once
 
 #include "solve/cholesky_run.hpp"
@@ -10,35 +10,35 @@
 namespace heddle::impl {
 
 /// Factors a matrix whose columns, and perhaps rows, are dealt out in blocks, with its workspace. Without a
-/// communicator it is of one rank, which has all of it.
+/// communicator one rank has the whole matrix.
 template <Scalar T> class CholeskyElimination {
  public:
-  /// `grid`: who has which rows and columns; blocks of columns are multiples of the schedule's. `comm` may be null.
-  /// `inner_of_all`: of a slab of a larger matrix's columns, with the rows from its first column's number on, the
+  /// `grid`: distribution of rows and columns; blocks of columns are multiples of the schedule's. `comm` may be null.
+  /// `inner_of_all`: for a slab of a larger matrix's columns, with the rows from its first column's number on, the
   /// longest inner dimension there.
   CholeskyElimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
                       const RankGrid& grid, Arithmetic arithmetic, std::optional<Index> inner_of_all = {});
 
-  /// Replaces what this rank has of the matrix by its part of the factor, with zeros above the diagonal, and returns
-  /// the info of CholeskyReport. Blocks.
+  /// Replaces this rank's part of the matrix by its part of the factor, with zeros above the diagonal, and returns the
+  /// info of CholeskyReport. Blocks.
   [[nodiscard]] Index run(const MatrixView<T>& local, Watch& watch);
 
  private:
-  /// A number for each panel of run r.
+  /// The infos of the panels of run r.
   [[nodiscard]] Kokkos::View<Index*, MemorySpace> infos_of(Index r) const;
   [[nodiscard]] Index first_info() const;
 
   LuSchedule schedule_;
   Index together_;   // Panels of a run.
-  LuSchedule runs_;  // Which have the place of panels here.
+  LuSchedule runs_;  // Schedule with runs in place of panels.
   RankGrid grid_;
   LookAhead<T> ahead_;
   CholeskyUpdate<T> update_;
   CholeskyRun<T> factor_run_;
-  Kokkos::View<Index*, MemorySpace> infos_;  // Of each panel, counted from its first column.
+  Kokkos::View<Index*, MemorySpace> infos_;  // Info of each panel, counted from its first column.
 };
 
-/// Zeros above the diagonal of what a rank has of a matrix. Ordered on `space`, and does not block.
+/// Sets this rank's elements above the diagonal to zero. Ordered on `space`, and does not block.
 template <Scalar T> void clear_above(const ExecutionSpace& space, const RankGrid& grid, const MatrixView<T>& local);
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Recursive Cholesky factorization of one rank's panel.
 #include "solve/cholesky_panel.hpp"
 
 #include "core/instantiate.hpp"
@@ -14,7 +15,7 @@
 namespace heddle::impl {
 namespace {
 
-// Rows [begin, end) of columns [first, last), whose pivots stand on the diagonal above.
+// Divide and update rows [begin, end) of columns [first, last), whose pivots are on the diagonal above.
 template <Scalar T> void solve_rows(const Elements<T>& P, Index first, Index last, Index begin, Index end) {
   for (Index j = first; j < last; ++j) {
     const Real<T> root = real_of<Real<T>>(P(j, j));
@@ -30,7 +31,7 @@ template <Scalar T> void solve_rows(const Elements<T>& P, Index first, Index las
   }
 }
 
-// Blocks on the diagonal, of columns [begin, end), where they belong.
+// Copy the diagonal blocks of columns [begin, end) into the panel.
 template <Scalar T>
 void place_diagonals(const ExecutionSpace& space, const MatrixView<T>& diagonals, Index begin, Index end,
                      const MatrixView<T>& panel) {
@@ -82,7 +83,7 @@ template <Scalar T> void CholeskyPanel<T>::factor(Subtraction<T>& subtract, Inde
   factor(subtract, half, end);
 }
 
-// One leaf after the other, each of which is applied to the columns behind it at once.
+// Factor one leaf after the other, each of which is applied to the columns behind it at once.
 template <Scalar T>
 void CholeskyPanel<T>::factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end) {
   if constexpr (!on_host) {

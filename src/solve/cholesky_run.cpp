@@ -1,3 +1,4 @@
+// Cholesky's trailing updates, and runs of panels factored on one rank.
 #include "solve/cholesky_run.hpp"
 
 #include "core/instantiate.hpp"
@@ -9,7 +10,7 @@
 namespace heddle::impl {
 namespace {
 
-// A run of a matrix of so many rows as a matrix of one rank.
+// A run of a matrix of `rows` rows as a matrix of one rank.
 RankGrid grid_of_run(Index rows, Index columns) {
   return RankGrid::of_columns(rows, {columns, std::max<Index>(columns, 1), 1}, 0);
 }
@@ -38,7 +39,7 @@ void CholeskyUpdate<T>::operator()(const RankGrid& grid, Range columns, const Ma
   const auto inner = static_cast<Index>(L.extent(1));
   const Index n = grid.rows.extent;
   const auto row_of = [&](Index j) { return grid.columns.global(grid.column(), j); };
-  // Where column j's row of L is among those across.
+  // Position of column j's row of L in `across`.
   const auto place = [&](Index j) { return grid.divides_rows() ? j : row_of(j); };
   const Range below = grid.local_rows({row_of(mine.begin), n});
   const bool takes_rows = subtract_.takes_rows(inner);

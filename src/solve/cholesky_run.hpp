@@ -1,4 +1,4 @@
-// What panels of L leave in other columns, and runs of panels that one rank factors.
+// Trailing updates by panels of L, and runs of panels that one rank factors.
 #pragma once
 
 #include "solve/cholesky_panel.hpp"
@@ -7,14 +7,14 @@
 
 namespace heddle::impl {
 
-/// Columns that are updated by one product, from their own rows down. Of emulated products, whose bits do not depend on
-/// it, few enough that little is computed above the diagonal.
+/// Number of columns that one product updates, from their own rows down. For emulated products, whose bits do not
+/// depend on it, it is small, so that little is computed above the diagonal.
 [[nodiscard]] Index cholesky_width(const LuSchedule& schedule, const CyclicAxis& columns, Arithmetic arithmetic);
 
-/// C = C - L L^H in blocks of columns of a Hermitian matrix, in each from its own rows down.
+/// C = C - L L^H in blocks of columns of a Hermitian matrix, each from its own rows down.
 template <Scalar T> class CholeskyUpdate {
  public:
-  /// For matrices up to that of `grid`, and inner dimensions up to `inner`.
+  /// For matrices up to the size of `grid`, and inner dimensions up to `inner`.
   CholeskyUpdate(const ExecutionSpace& space, Arithmetic arithmetic, const LuSchedule& schedule, const RankGrid& grid,
                  Index inner);
 
@@ -23,26 +23,25 @@ template <Scalar T> class CholeskyUpdate {
     meanwhile_ = meanwhile;
     subtract_.set_meanwhile(meanwhile);
   }
-  /// Updates `columns` of the matrix of which this rank has `local`, by panels of which it has rows L, and, where rows
-  /// are dealt out, the rows that have the numbers of its columns in `across`. Does not block on GPUs.
+  /// Updates `columns` of the matrix of which this rank has `local`, by panels of which it has rows L; if rows are
+  /// dealt out, `across` has the rows with the numbers of its columns. Does not block on GPUs.
   void operator()(const RankGrid& grid, Range columns, const MatrixView<T>& L, const MatrixView<T>& across,
                   const MatrixView<T>& local);
 
  private:
   Subtraction<T> subtract_;
   Index width_;
-  Kokkos::View<T*, MemorySpace> turned_;  // Rows of L, turned into columns of the factor on the right.
+  Kokkos::View<T*, MemorySpace> turned_;  // Rows of L, transposed into columns of the right factor.
   std::function<void()> meanwhile_;
 };
 
-/// Factors runs of panels as LuSchedule orders them within a group, panel by panel. Bits: those that the panels have
-/// without runs.
+/// Factors runs of panels in LuSchedule's order within a group, panel by panel. Bits: those of the panels without runs.
 template <Scalar T> class CholeskyRun {
  public:
-  /// `together`: panels of a run.
+  /// `together`: number of panels of a run.
   CholeskyRun(const ExecutionSpace& space, Arithmetic arithmetic, const LuSchedule& schedule, Index together,
               Index piece);
-  /// P is a run from its first row on; `infos` has a number for each panel (CholeskyPanel). Ordered on the instance; on
+  /// P is a run from its first row on; `infos` has an info for each panel (CholeskyPanel). Ordered on the instance; on
   /// GPUs it does not block.
   void operator()(const MatrixView<T>& P, const Kokkos::View<Index*, MemorySpace>& infos);
 

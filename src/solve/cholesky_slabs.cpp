@@ -1,3 +1,4 @@
+// Cholesky factorization of a matrix in host memory by slabs of columns.
 #include "solve/cholesky_slabs.hpp"
 
 #include "core/instantiate.hpp"
@@ -53,7 +54,7 @@ void CholeskySlabs<T>::apply_panels_before(Range slab, const MatrixView<T>& loca
     watch.done((batches[k].end - 1) / schedule.block);
   }
   stream.finish();
-  space().fence("heddle::solve::applied");  // What is freed now is used until then.
+  space().fence("heddle::solve::applied");  // Buffers freed here are in use until then.
 }
 
 template <Scalar T> Index CholeskySlabs<T>::run(const MatrixView<T>& local, Watch& watch) {

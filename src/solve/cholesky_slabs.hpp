@@ -6,8 +6,8 @@
 
 namespace heddle::impl {
 
-/// As LuSlabs, without interchanges: of a slab, and of what is applied to it, only the rows from the slab's first
-/// column's number on go to the devices.
+/// As LuSlabs, without interchanges: only the rows of a slab, and of panels applied to it, from the slab's first
+/// column's number on are copied to the devices.
 ///
 /// Bits: those of CholeskyElimination with the whole matrix on the devices.
 template <Scalar T> class CholeskySlabs {
@@ -23,7 +23,7 @@ template <Scalar T> class CholeskySlabs {
   [[nodiscard]] RankGrid grid_of(Range slab) const {
     return RankGrid::of_columns(slabs_.schedule_of(slab).rows, slabs_.columns_of(slab), comm_.rank());
   }
-  /// Takes all panels on the left of a slab off this rank's columns of it.
+  /// Subtracts all panels on the left of a slab from this rank's columns of it.
   void apply_panels_before(Range slab, const MatrixView<T>& local, const MatrixView<T>& columns, Watch& watch);
 
   Communicator comm_;

@@ -6,22 +6,22 @@
 
 namespace heddle::impl {
 
-/// Columns of panels that one cluster factors: what DeviceLeaf does by memory that all teams of a device share, at a
-/// third of the time a column. Where a device has no such clusters, width() is 0 for any panel.
+/// Factors columns of panels by one cluster: DeviceLeaf's work, which communicates there by memory shared by all teams
+/// of a device, at a third of the time per column. On a device without such clusters, width() is 0 for any panel.
 template <Scalar T> class ClusterLeaves {
  public:
   explicit ClusterLeaves(const ExecutionSpace& space);
 
-  /// How many columns of `rows` rows a cluster can hold: fewer, the more rows there are, and 0 where not even a few.
+  /// Number of columns of `rows` rows that a cluster can hold: fewer for more rows, and 0 if it cannot hold even a few.
   [[nodiscard]] Index width(Index rows) const;
-  /// Columns [begin, end), width() of them at most, of rows [begin, ...) of a panel. No row of other columns moves:
-  /// `moves` says which have to. Ordered on `space`, does not block. Bits: those of DeviceLeaf.
+  /// Factors columns [begin, end), at most width() of them, of rows [begin, ...) of a panel. No row of other columns
+  /// moves; `moves` lists the moves they need. Ordered on `space`, does not block. Bits: those of DeviceLeaf.
   void factor(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
               const Kokkos::View<Index*, MemorySpace>& pivots, const Kokkos::View<Index*, MemorySpace>& info,
               const RowMoves& moves) const;
 
  private:
-  int most_blocks_ = 0;  // Of a cluster; 0 where there are none.
+  int most_blocks_ = 0;  // Most blocks of a cluster; 0 if the device has no clusters.
 };
 
 }  // namespace heddle::impl

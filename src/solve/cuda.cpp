@@ -1,3 +1,4 @@
+// Columns of an LU panel factored by one cluster of multiprocessors, for CUDA.
 #include "core/cluster.hpp"
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
@@ -26,14 +27,14 @@ template <Scalar T> struct ClusterLeafWork {
   int width;
   Index* pivots;
   Index* info;
-  // Of RowMoves.
+  // The data of RowMoves.
   Index* moves;
   Index most_moves;
 };
 
-// In the fast memory of a block of threads. What blocks write is there twice, for steps in turn: a block writes for the
-// step after next only when all have written for the next, which they do behind their last read. So are the candidates
-// of warps, since a warp may be in the next step before another has read them.
+// State in the fast memory of a block of threads. Data that blocks write is double-buffered by step: a block writes for
+// the step after next only when all have written for the next, which they do behind their last read. The candidates of
+// warps are double-buffered too, since a warp may be in the next step before another has read them.
 template <Scalar T, int most> struct ClusterLeafShared {
   static constexpr int packs = static_cast<int>(most * sizeof(T) / sizeof(int4));
   alignas(8) std::uint64_t arrivals[2];
@@ -43,13 +44,13 @@ template <Scalar T, int most> struct ClusterLeafShared {
   Candidate best_of_warps[2][most_warps];
 };
 
-// Elements that travel together.
+// Elements that are sent together.
 template <Scalar T> struct alignas(16) Pack {
   static constexpr int count = static_cast<int>(16 / sizeof(T));
   T element[count];
 };
 
-// A warp that has the best row of its block: the row and what it is to all blocks of the cluster.
+// Send the best row of a block, and its size, from the warp that has it to all blocks of the cluster.
 template <Scalar T, int most, int each>
 __device__ void send_row(const cooperative_groups::cluster_group& cluster, ClusterLeafShared<T, most>& shared, int turn,
                          const T (&a)[each][most], const int (&position)[each], const Candidate& best) {
@@ -71,16 +72,16 @@ __device__ void send_row(const cooperative_groups::cluster_group& cluster, Clust
   send_to_blocks(cluster, shared.best_row, best, shared.of_blocks[turn], shared.arrivals[turn]);
 }
 
-// A thread keeps `each` rows of up to `most` columns in registers from beginning to end, and rows change no places but
-// the numbers of them. In a step the warp that has the best row of a block sends it to all blocks, and each warp finds
-// the best of all for itself.
+// A thread keeps `each` rows of up to `most` columns in registers from beginning to end; rows do not move, only their
+// numbers change. In a step the warp that has the best row of a block sends it to all blocks, and each warp finds the
+// best of all for itself.
 template <Scalar T, int most, int each>
 __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<T> work) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   namespace cg = cooperative_groups;
   __shared__ ClusterLeafShared<T, most> shared;
   using Sent = RowsOfBlocks<ClusterLeafShared<T, most>::packs>;
-  constexpr int turned = most < 4 ? most : 4;  // Steps between which the numbers of registers are known.
+  constexpr int turned = most < 4 ? most : 4;  // Steps between which register indices are compile-time constants.
   static_assert(turned % Pack<T>::count == 0 && most % turned == 0);
   const cg::cluster_group cluster = cg::this_cluster();
   const auto blocks = static_cast<int>(cluster.num_blocks());
@@ -109,10 +110,10 @@ __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<
   }
   if (is_first) work.moves[0] = 0;
   Index first_zero = 0;
-  // No block writes into another's fast memory before that one runs.
+  // No block may write into another's fast memory before that one runs.
   cluster.sync();
 
-  // Column j is in a[][0] where j is a multiple of `turned`.
+  // Column j is in a[][0] if j is a multiple of `turned`.
   for (int start = 0; start < work.width; start += turned) {
     HEDDLE_UNROLL
     for (int u = 0; u < turned; ++u) {
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(most_threads, 1) cluster_leaf(ClusterLeafWork<
             for (int c = u + 1; c < turned; ++c) {
               a[r][c] = multiply_add(minus, row[c / Pack<T>::count].element[c % Pack<T>::count], a[r][c]);
             }
-            // Columns that are not there any more are left out a few at a time.
+            // Columns that are already done are left out a few at a time.
             HEDDLE_UNROLL
             for (int g = turned; g < most; g += turned) {
               if (start + g < work.width) {

@@ -16,7 +16,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// The product of the diagonal's elements, with the signs of the interchanges.
+// Return the product of the diagonal's elements, with the signs of the interchanges.
 template <Scalar T> Determinant<T> product_of(const std::vector<T>& diagonal, const std::vector<Index>& pivots) {
   Determinant<T> result{T(1), 0};
   const auto normalise = [&] {
@@ -35,7 +35,7 @@ template <Scalar T> Determinant<T> product_of(const std::vector<T>& diagonal, co
   };
   bool regular = normalise();
   for (std::size_t k = 0; k < diagonal.size(); ++k) {
-    // The element's own power of two first, so that no product over- or underflows.
+    // Extract the element's own power of two first, so that no product over- or underflows.
     const Determinant<T> before = result;
     result = {pivots[k] == static_cast<Index>(k) ? diagonal[k] : -diagonal[k], before.exponent};
     regular = normalise() && regular;
@@ -65,7 +65,7 @@ template <Scalar T> Determinant<T> determinant_of(const PlacedMatrix<T>& A, cons
   Determinant<T> found = product_of(diagonal_of(factors), report.pivots);
   const double size = part_size(found.mantissa);
   if (size == 0) return found;
-  // A row or column of zeros, beside which nothing is scaled, may leave infinities as well.
+  // A matrix with a row or column of zeros is not scaled, and its factorization may produce infinities as well.
   const std::vector<Index> none(static_cast<std::size_t>(A.rows()), 0);
   if (report.info != 0 && std::isfinite(one_norm(A, none, none).number)) return {T(0), 0};
   if (!std::isfinite(size)) return found;

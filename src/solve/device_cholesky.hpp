@@ -11,10 +11,10 @@
 
 namespace heddle::impl {
 
-/// Divides by the root of a pivot, which all rows wait for: correctly rounded quotients, as divided() has them.
+/// Divides by the root of a pivot, on the critical path of all rows: correctly rounded quotients, as divided().
 template <Scalar T> struct RootDivisor {
   Real<T> root;
-  Real<T> inverse;  // 1 / root as it rounds.
+  Real<T> inverse;  // 1 / root, rounded.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Real<T> part(Real<T> x) const {
     if constexpr (sizeof(Real<T>) == 8) {
       const exact::impl::Divisor by(root, inverse);
@@ -32,18 +32,18 @@ template <Scalar T> struct RootDivisor {
   }
 };
 
-/// Columns [first, first + width) of a panel. Every team factors the block on the diagonal for itself, which takes less
-/// time than waiting for another kernel's, and then takes as many rows below as it has threads. What stood in the block
-/// on the diagonal is still read by other teams, so its factor goes to `diagonal`; and rows of L above row `turned_end`
-/// go to `turned` also, conjugated and turned into columns: the factor on the right of the product that comes next.
+/// Factors columns [first, first + width) of a panel. Every team factors the diagonal block for itself, which takes
+/// less time than waiting for another kernel, and then takes as many rows below as it has threads. Other teams still
+/// read the diagonal block in the panel, so its factor is written to `diagonal`. Rows of L above row `turned_end` are
+/// also written to `turned`, conjugated and transposed: the right factor of the next product.
 template <Scalar T> struct DeviceCholeskyLeaf {
   static constexpr int most = static_cast<int>(device_leaf_width<T>);
   static constexpr int threads = 128;
-  static constexpr int groups = threads / most;  // Threads of a row of the block on the diagonal, which take
+  static constexpr int groups = threads / most;  // Threads of a row of the diagonal block, which take
   static constexpr int each = most / groups;     // columns g, g + groups, ... of it.
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Fast = typename ExecutionSpace::scratch_memory_space;
-  // Column after column of the block's factor, and the roots on its diagonal.
+  // The columns of the block's factor, and the roots on its diagonal.
   using Shared = Kokkos::View<T[most][most], Kokkos::LayoutRight, Fast, Kokkos::MemoryUnmanaged>;
   using Roots = Kokkos::View<RootDivisor<T>*, Fast, Kokkos::MemoryUnmanaged>;
 
@@ -52,22 +52,22 @@ template <Scalar T> struct DeviceCholeskyLeaf {
   Index rows;
   int width;
   Index* info;
-  Elements<T> diagonal;  // Of which the first row is that of the block, and columns are those of the panel.
+  Elements<T> diagonal;  // Its first row is the block's first row; its columns are those of the panel.
   Elements<T> turned;
   Index turned_end;
 
-  // What a thread has of the block on the diagonal: elements of its row, and elements on the diagonal in its columns,
-  // which it follows by itself, so that one barrier a column does. The columns that are done leave at the front.
+  // A thread's part of the diagonal block: elements of its row, and the diagonal elements of its columns, which it
+  // updates by itself, so that one barrier per column is enough. Finished columns leave at the front.
   struct Part {
     T a[each];
     T pivots[each];
   };
-  // Column j, by the threads whose first it is.
+  // Compute column j, by the threads whose first column it is.
   KOKKOS_INLINE_FUNCTION void find_column(const Team& team, const Shared& factor, const Roots& roots, const Part& part,
                                           int i, int j) const {
     const Real<T> pivot = real_of<Real<T>>(part.pivots[0]);
     const Real<T> root = Kokkos::sqrt(pivot);
-    // One quotient of every thread, since a warp would take two after each other.
+    // One quotient in every thread: two branches of a warp would run one after the other.
     const T quotient = divided(i == j ? T(1) : part.a[0], root);
     factor(j, i) = i == j ? T(root) : quotient;
     if (i == j) {
@@ -75,7 +75,7 @@ template <Scalar T> struct DeviceCholeskyLeaf {
       if (team.league_rank() == 0 && !(pivot > 0) && *info == 0) *info = first + j + 1;
     }
   }
-  // Off the columns behind column j, of which a thread has `begin`, begin + groups, ...
+  // Subtract column j from the columns behind it; a thread has columns `begin`, begin + groups, ...
   KOKKOS_INLINE_FUNCTION void subtract_from_block(const Shared& factor, Part& part, int i, int j, int begin) const {
     const T mine = i > j && i < width ? factor(j, i) : T(0);
     HEDDLE_UNROLL
@@ -144,8 +144,8 @@ template <Scalar T> struct DeviceCholeskyLeaf {
   }
 };
 
-/// Factors columns [begin, end) of a panel; the block on the diagonal goes to columns [begin, end) of `diagonal`, and
-/// rows [end, turned_end) of L, turned, to `turned`. Ordered on `space`, does not block.
+/// Factors columns [begin, end) of a panel; the diagonal block goes to columns [begin, end) of `diagonal`, and rows
+/// [end, turned_end) of L, conjugated and transposed, to `turned`. Ordered on `space`, does not block.
 template <Scalar T>
 void device_cholesky_leaf(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
                           const Kokkos::View<Index*, MemorySpace>& info, const MatrixView<T>& diagonal,

@@ -1,4 +1,4 @@
-// A few columns factored on a GPU by one kernel, whose teams meet once a column.
+// Columns of an LU panel factored on a GPU by one kernel, whose teams synchronize once a column.
 #pragma once
 
 #include "core/meeting_teams.hpp"
@@ -16,16 +16,17 @@
 
 namespace heddle::impl {
 
-/// Rows of a team, one a thread: as few as leave no more teams than multiprocessors, so that these share the work.
+/// Rows of a team, one per thread: the smallest number with no more teams than multiprocessors, so that these share the
+/// work.
 inline constexpr int device_leaf_threads[] = {128, 256, 512};
 inline constexpr int most_device_leaf_threads = 512;
 
-/// Columns [first, first + width) of rows [first, rows) of a panel. A thread keeps its row in registers from beginning
-/// to end, and rows change no places but the numbers of them: `position` is where a thread's row is by now, and at the
-/// end it is written there.
+/// Factors columns [first, first + width) of rows [first, rows) of a panel. A thread keeps its row in registers from
+/// beginning to end; rows do not move, only their numbers change: `position` is the current place of a thread's row,
+/// where it is written at the end.
 ///
-/// A step takes two barriers of each team and two reads of memory that all teams share: each warp lays the best row it
-/// has into its team's fast memory; the first warp sends the best of these to all teams, and waits for what they send.
+/// A step takes two barriers of each team and two reads of memory that all teams share: each warp writes its best row
+/// to its team's fast memory; the first warp sends the best of these to all teams, and waits for theirs.
 template <Scalar T> struct DeviceLeaf {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   static constexpr int lanes = lanes_of_warp;
@@ -33,11 +34,11 @@ template <Scalar T> struct DeviceLeaf {
   static constexpr int most = static_cast<int>(device_leaf_width<T>);
   static constexpr int words_each = static_cast<int>(sizeof(T) / sizeof(std::uint32_t));
   static constexpr int words_of_rank = 3;
-  // A lane reads as many words of a row at a time as make up a whole row, whether or not all are there.
+  // A lane reads as many words of a row at a time as make up a whole row, even if the row has fewer.
   static constexpr int words_of_lane = (most * words_each + lanes - 1) / lanes;
   static constexpr int words_of_team = words_of_rank + 1 + lanes * words_of_lane;
 
-  // In the fast memory of a team.
+  // State in the fast memory of a team.
   struct Shared {
     T values[most_warps][most];
     T pivot_row[most];
@@ -51,17 +52,17 @@ template <Scalar T> struct DeviceLeaf {
   Index rows;
   int width;
   int teams;
-  std::uint32_t step;  // The number of the first step.
+  std::uint32_t step;  // Number of the first step.
   Index* pivots;
   Index* info;
   RowMoves moves;
-  std::uint64_t* words;  // Of each team, twice, for steps in turn.
+  std::uint64_t* words;  // Words of each team, double-buffered by step.
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION MarkedWords words_of(int j, int team) const {
     return {words + ((j & 1) * teams + team) * words_of_team};
   }
-  // The first warp: tells all teams the best row of this one, and finds the best of all, with its elements from column
-  // j on.
+  // The first warp sends this team's best row to all teams and finds the best of all, with its elements from column j
+  // on.
   KOKKOS_INLINE_FUNCTION void choose(const Team& team, Shared& shared, int j, int lane) const {
     const std::uint32_t now = step + static_cast<std::uint32_t>(j);
     Proposal none;
@@ -107,7 +108,7 @@ template <Scalar T> struct DeviceLeaf {
       moves.data(0) = 0;
       Kokkos::memory_fence();
     }
-    // Column j is in a[0]: after each step the row is turned by one place.
+    // Column j is in a[0]: the row is rotated by one place after each step.
     for (int j = 0; j < width; ++j) {
       Proposal mine;
       FirstOfLargest{&mine}.init(mine);
@@ -152,7 +153,7 @@ template <Scalar T> struct DeviceLeaf {
   }
 };
 
-/// The same by one team, in the device's memory: for panels with more rows than threads run at the same time.
+/// The same by one team, in device memory: for panels with more rows than threads that run at the same time.
 template <Scalar T> struct DeviceTallLeaf {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   Elements<T> P;
@@ -212,13 +213,13 @@ template <Scalar T> class DeviceLeaves {
         order_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_order"),
                static_cast<std::size_t>(fits(rows) ? 0 : rows)) {}
 
-  /// Columns of `rows` rows that are best factored together.
+  /// Number of columns of `rows` rows that are best factored together.
   [[nodiscard]] Index width(Index rows) const {
     const Index of_clusters = clusters_->width(rows);
     return of_clusters > 0 ? of_clusters : device_leaf_width<T>;
   }
-  /// Columns [begin, end) of rows [begin, ...) of a panel. No row of other columns moves: `moves` says which have to.
-  /// Ordered on `space`, does not block.
+  /// Factors columns [begin, end) of rows [begin, ...) of a panel. No row of other columns moves; `moves` lists the
+  /// moves they need. Ordered on `space`, does not block.
   void factor(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
               const Kokkos::View<Index*, MemorySpace>& pivots, const Kokkos::View<Index*, MemorySpace>& info,
               const RowMoves& moves) {
@@ -252,7 +253,7 @@ template <Scalar T> class DeviceLeaves {
   std::optional<ClusterLeaves<T>> clusters_;
   Index most_teams_ = 1;
   WordsOfSteps words_;
-  Kokkos::View<Index*, MemorySpace> order_;  // Of panels that are too high for DeviceLeaf.
+  Kokkos::View<Index*, MemorySpace> order_;  // Order of rows, for panels with too many rows for DeviceLeaf.
 };
 
 }  // namespace heddle::impl

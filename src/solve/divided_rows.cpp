@@ -1,3 +1,4 @@
+// Interchanges and rows of U of matrices whose rows are dealt out.
 #include "solve/divided_rows.hpp"
 
 #include "core/instantiate.hpp"
@@ -78,7 +79,7 @@ MatrixView<T> DividedRows<T>::fetch(Index first, Index last, Range inner, const 
 template <Scalar T> void DividedRows<T>::put_back(const MatrixView<T>& all, Range inner, const MatrixView<T>& local) {
   const auto columns = static_cast<Index>(local.extent(1));
   const CyclicAxis& rows = grid_.rows;
-  // Block by block: rows of one follow one another on both sides.
+  // Copy block by block: rows of a block are contiguous on both sides.
   for (Index begin = inner.begin; begin < inner.end;) {
     const Index end = std::min(inner.end, (begin / rows.block + 1) * rows.block);
     if (rows.owner(begin) == grid_.row()) {

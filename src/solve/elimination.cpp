@@ -1,3 +1,4 @@
+// The LU elimination over the ranks of a grid.
 #include "solve/elimination.hpp"
 
 #include "core/instantiate.hpp"

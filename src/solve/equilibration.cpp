@@ -16,13 +16,13 @@ namespace {
 using Exponents = std::vector<Index>;
 using DeviceExponents = Kokkos::View<Index*, MemorySpace>;
 
-// The largest part of each row, on every rank.
+// Return the largest part of each row, on every rank.
 template <Scalar T> std::vector<double> largest_of_rows(const PlacedMatrix<T>& A) {
   const Elements<T> a(A.local());
   return over_rows<Larger>(
       A, "heddle::solve::largest_of_rows", KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)); });
 }
-// Of each column, when rows are scaled.
+// Return the largest part of each column, with rows scaled.
 template <Scalar T> std::vector<double> largest_of_columns(const PlacedMatrix<T>& A, const Exponents& exponents) {
   const DeviceExponents by_row = of_local_rows(A, exponents);
   const Elements<T> a(A.local());
@@ -31,12 +31,12 @@ template <Scalar T> std::vector<double> largest_of_columns(const PlacedMatrix<T>
       KOKKOS_LAMBDA(Index i, Index j) { return times_power(part_size(a(i, j)), by_row(i)); });
 }
 
-// e of each column whose largest part is below 2^e when rows are scaled, and no less than half of it: of columns that a
-// double does not hold beside others. None where a column is of zeros.
+// Return for each column the e with 2^(e - 1) <= largest part < 2^e, with rows scaled; exponents may be beyond the
+// range of double. A column of zeros has none.
 template <Scalar T> Exponents exponents_of_columns(const PlacedMatrix<T>& A, const Exponents& exponents) {
   const DeviceExponents by_row = of_local_rows(A, exponents);
   const Elements<T> a(A.local());
-  // All that joins is above zero, which stands for nothing.
+  // Shift exponents above zero, which stands for a column of zeros.
   constexpr Index above = 10000;
   const std::vector<double> found = over_columns<Larger>(
       A, "heddle::solve::exponents_of_columns", KOKKOS_LAMBDA(Index i, Index j) {
@@ -51,7 +51,8 @@ template <Scalar T> Exponents exponents_of_columns(const PlacedMatrix<T>& A, con
   return result;
 }
 
-// Minus the mean exponents of rows, or of columns, whose elements that are not zero are scaled by what the other has.
+// Return minus the mean exponents of rows, or of columns, over elements that are not zero, scaled by the exponents
+// `other` of the columns or rows.
 template <bool of_rows, Scalar T>
 Exponents balanced(const PlacedMatrix<T>& A, const Exponents& other, const std::vector<double>& counts) {
   const DeviceExponents by = of_rows ? of_local_columns(A, other) : of_local_rows(A, other);
@@ -60,7 +61,7 @@ Exponents balanced(const PlacedMatrix<T>& A, const Exponents& other, const std::
     const double size = part_size(a(i, j));
     return size == 0 ? 0.0 : static_cast<double>(exact::impl::power_of(size) + by(of_rows ? j : i));
   };
-  // Sums of whole numbers, which have no roundings.
+  // The sums are of whole numbers and have no roundings.
   std::vector<double> sums;
   if constexpr (of_rows) {
     sums = over_rows<Added>(A, "heddle::solve::exponents_by_row", exponent);
@@ -76,19 +77,19 @@ Exponents balanced(const PlacedMatrix<T>& A, const Exponents& other, const std::
 bool are_sizes(const std::vector<double>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x > 0 && std::isfinite(x); });
 }
-// So that each of them comes to lie in [1/2, 1).
+// Exponents that bring each size into [1/2, 1).
 Exponents exponents_of(const std::vector<double>& sizes) {
   Exponents exponents(sizes.size());
   std::transform(sizes.begin(), sizes.end(), exponents.begin(), [](double x) { return -std::ilogb(x) - 1; });
   return exponents;
 }
-// Whether sizes are apart by more than what is left alone.
+// Whether sizes differ by more than the tolerated factor.
 bool are_apart(const std::vector<double>& sizes) {
   constexpr double least = 0.1;
   const auto [low, high] = std::minmax_element(sizes.begin(), sizes.end());
   return *low < least * *high;
 }
-// Or so near the ends of the range that eliminations over- or underflow.
+// Whether sizes differ, or are so near the ends of the range that eliminations over- or underflow.
 template <Scalar T> bool want_scaling(const std::vector<double>& sizes) {
   constexpr double small =
       static_cast<double>(std::numeric_limits<Real<T>>::min()) / std::numeric_limits<Real<T>>::epsilon();
@@ -106,7 +107,7 @@ Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bool positive_definite
     std::vector<double> sizes;
     for (const T& x : diagonal_of(A)) sizes.push_back(real_of<double>(x));
     if (!are_sizes(sizes) || !want_scaling<T>(sizes)) return;
-    // Half of an even exponent; an odd one leaves a factor of two.
+    // Halve even exponents; an odd one leaves a factor of two.
     rows_ = exponents_of(sizes);
     for (Index& exponent : rows_) exponent = (exponent - (exponent % 2 != 0 ? 1 : 0)) / 2;
     columns_ = rows_;

@@ -1,4 +1,4 @@
-// What plans and functions of this room share: the numbers that follow from options.
+// Code shared by plans and functions of factorizations: schedules and distributions that follow from options.
 #pragma once
 
 #include "blas/layout.hpp"
@@ -18,32 +18,31 @@
 
 namespace heddle::impl {
 
-/// Options with an arithmetic that is native or emulated.
+/// Return the options with an arithmetic that is native or emulated.
 [[nodiscard]] LuOptions with_arithmetic(LuOptions options);
 [[nodiscard]] LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options);
-/// Throws Error(argument) for what can't be; `of` names the function that was called.
+/// Throws Error(argument) for invalid options; `of` names the function that was called.
 void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options);
-/// Panels that are factored in a run, on one rank, by factorizations over so many columns of ranks: many in a row,
-/// beside updates of other columns, where there are so many runs that the other ranks need not wait for one. One rank
-/// has nothing to gain: what goes on beside an update there takes the same multiprocessors from it
-/// (docs/notes/solve.md).
+/// Number of panels of a run on one rank, for factorizations over `ranks` columns of ranks: many in a row, beside
+/// updates of other columns, if there are so many runs that the other ranks need not wait for one. One rank gains
+/// nothing: work beside an update there takes multiprocessors from the update (docs/notes/solve.md).
 [[nodiscard]] Index panels_together(const LuSchedule& schedule, int ranks);
-/// Blocks of columns that ranks take in turn.
+/// Blocks of columns, dealt out to the ranks in turn.
 [[nodiscard]] CyclicAxis columns_of(const LuSchedule& schedule, int ranks);
-/// Who has which rows and columns while a matrix is factored on `ranks` ranks, of which LuOptions::grid_rows make a
+/// Distribution of rows and columns while a matrix is factored on `ranks` ranks, of which LuOptions::grid_rows make a
 /// column of the grid.
 [[nodiscard]] RankGrid grid_of(const LuSchedule& schedule, const LuOptions& options, int ranks, int rank);
-/// Throws Error(argument) where LuOptions::grid_rows don't divide the ranks.
+/// Throws Error(argument) if LuOptions::grid_rows doesn't divide the number of ranks.
 void require_grid(const char* of, const LuOptions& options, int ranks);
-/// The placement of a matrix whose columns are dealt out so.
+/// The placement of a matrix with its columns dealt out by this axis.
 [[nodiscard]] inline Placement placement_of_columns(Index rows, const CyclicAxis& columns) {
   return Placement::block_cyclic(rows, columns.extent, std::max<Index>(rows, 1), columns.block, 1, columns.processes);
 }
 
-/// A plan, over the ranks of a communicator or of one rank without any.
+/// A plan over the ranks of a communicator, or for one rank without a communicator.
 template <Scalar T> struct PlannedFactorization {
-  /// `residence`: of the matrices. Throws Error(computation), on every rank alike, where the workspace is more than
-  /// there may be.
+  /// `residence` is that of the matrices. Throws Error(memory), on every rank alike, if the workspace exceeds the
+  /// allowed bytes.
   PlannedFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                        const LuOptions& options, const char* of, WorkspaceBytes workspace,
                        Residence residence = Residence::device, FactorizationKind kind = FactorizationKind::lu)
@@ -62,7 +61,7 @@ template <Scalar T> struct PlannedFactorization {
       placement = placement.in(Residence::host);
       const ColumnSlabs found = fewest_slabs<T>(schedule, axis, kind, taken.arithmetic, allowed_bytes(comm, limit));
       const double needed = slab_bytes<T>(found, kind, taken.arithmetic);
-      // On CPUs what fits is factored where it lies.
+      // On CPUs a matrix that fits is factored in place.
       if (!on_host || found.count() > 1 || (limit > 0 && needed > limit)) {
         slabs = found;
         memory_bytes = needed;
@@ -71,14 +70,15 @@ template <Scalar T> struct PlannedFactorization {
     require_memory(of, comm, memory_bytes, limit);
   }
 
-  /// Whether matrices are in host memory: nothing is kept on the devices then while none is being factored.
+  /// Whether matrices are in host memory; device memory is then held only during a factorization.
   [[nodiscard]] bool in_host_memory() const { return placement.residence() == Residence::host; }
 
   [[nodiscard]] int rank() const { return communicator ? communicator->rank() : 0; }
   [[nodiscard]] double over_ranks(double value) const {
     return communicator ? communicator->all_reduce(value, Reduction::maximum) : value;
   }
-  /// Enters what `work`, which blocks, was computed by, and how fast, in a report of a factorization of so many flops.
+  /// Runs `work`, which blocks, and enters its arithmetic, time and rate in the report of a factorization of `flops`
+  /// flops.
   template <class Work> void measure(FactorizationReport& report, double flops, const Work& work) {
     report.arithmetic = taken.arithmetic;
     report.block = schedule.block;
@@ -94,9 +94,9 @@ template <Scalar T> struct PlannedFactorization {
     report.seconds = over_ranks(mine);
     report.gflops = report.seconds > 0 ? flops / report.seconds / 1e9 : 0.0;
   }
-  /// work(matrix) where it lies, or on a copy with columns as native products want them: those copy what lies otherwise
-  /// each time, with the same bits, which takes as long as the products do. It is made where there is room for it.
-  /// Collective.
+  /// Runs work(matrix) in place, or on a copy with columns aligned as native products want them: products would copy
+  /// misaligned operands each time, with the same bits, which takes as long as the products do. The copy is made if
+  /// there is room for it. Collective.
   template <class Work> void on_aligned(FactorizationReport& report, const MatrixView<T>& matrix, const Work& work) {
     const auto rows = static_cast<Index>(matrix.extent(0));
     const auto columns = static_cast<Index>(matrix.extent(1));
@@ -126,8 +126,8 @@ template <Scalar T> struct PlannedFactorization {
     return memory.total == 0 || 1.1 * bytes <= static_cast<double>(memory.free);
   }
 
-  /// factor(what this rank has) of A, wherever A lies. Collective. Throws Error(argument), on every rank alike, for
-  /// another shape than the plan's.
+  /// Runs factor(this rank's part) for A in any placement. Collective. Throws Error(argument), on every rank alike, if
+  /// A's shape is not the plan's.
   template <class Factor> auto in_place(const char* of, const DistributedMatrix<T>& A, const Factor& factor) {
     const Communicator& comm = *communicator;
     return comm.together([&] {
@@ -136,7 +136,7 @@ template <Scalar T> struct PlannedFactorization {
         require(A.rows() == schedule.rows && A.columns() == schedule.columns, of, ": A is ", A.rows(), " x ",
                 A.columns(), "; the plan is for ", schedule.rows, " x ", schedule.columns);
       });
-      // One rank has all columns, in order, whatever the placement says.
+      // One rank has all columns, in order, in any placement.
       if (comm.size() == 1 || A.placement() == placement) return factor(A.local());
       if (!(brought.placement() == placement)) {
         const double more = in_host_memory() ? bytes_of_messages<T>(grid) : bytes_of_copy<T>(grid);
@@ -158,17 +158,17 @@ template <Scalar T> struct PlannedFactorization {
   LuOptions taken;
   LuSchedule schedule;
   RankGrid grid;
-  LuSchedule runs;  // Of panels, in the place of panels.
-  CyclicAxis axis;  // Of its columns.
+  LuSchedule runs;  // Schedule with runs in place of panels.
+  CyclicAxis axis;  // Axis of the matrix's columns.
   Placement placement;
-  double memory_bytes;  // Of the rank that needs most.
+  double memory_bytes;  // Bytes of the rank that needs most.
   Watch watch;
-  std::optional<ColumnSlabs> slabs;  // Where matrices are in host memory, but for those that CPUs factor there.
-  DistributedMatrix<T> brought;      // Where matrices come in another placement.
-  LocalMatrix<T> aligned;            // Where their columns lie as native products would copy them.
+  std::optional<ColumnSlabs> slabs;  // Set for matrices in host memory, except for those that CPUs factor in place.
+  DistributedMatrix<T> brought;      // Copy of matrices that come in another placement.
+  LocalMatrix<T> aligned;            // Copy with aligned columns.
 };
 
-/// What a factorization's options are compared by over the ranks.
+/// Options that must be the same on all ranks.
 [[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)),
           argument("block", options.block),

@@ -1,3 +1,4 @@
+// Clusters of multiprocessors, for HIP: none.
 #include "core/instantiate.hpp"
 #include "solve/cluster_leaf.hpp"
 

@@ -1,3 +1,4 @@
+// Copies of columns in host memory to the devices and back, and streams of panels.
 #include "solve/host_columns.hpp"
 
 #include "core/instantiate.hpp"

@@ -12,20 +12,19 @@
 
 namespace heddle::impl {
 
-/// One slab of this rank's columns at a time in device memory, by copies beside the work of the communicator's
+/// Holds one slab of this rank's columns at a time in device memory; copies run beside the work of the communicator's
 /// instance.
 template <Scalar T> class SlabMemory {
  public:
-  /// For slabs of up to so many elements on this rank.
+  /// For slabs of up to `elements` elements on this rank.
   SlabMemory(const ExecutionSpace& space, Index elements);
 
-  /// A copy of `host`, columns close together, once the work given to the instance so far is done, and ordered on it;
-  /// there until the next call.
+  /// Return a copy of `host` with contiguous columns, made after the work given to the instance so far, and ordered on
+  /// it; valid until the next call.
   [[nodiscard]] MatrixView<T> bring(const MatrixView<T>& host);
-  /// What is in `device`, a part of what was brought, becomes `host` once the work given to the instance so far is
-  /// done.
+  /// Copies `device`, a part of the slab, to `host` after the work given to the instance so far.
   void put_back(const MatrixView<T>& device, const MatrixView<T>& host);
-  /// Blocks until nothing is under way.
+  /// Blocks until all copies are done.
   void finish() const { queue_->event().wait(); }
   [[nodiscard]] CopyQueue& queue() const { return *queue_; }
 
@@ -35,29 +34,29 @@ template <Scalar T> class SlabMemory {
   Kokkos::View<T*, MemorySpace> memory_;
 };
 
-/// Factored panels from the host memory of the ranks that have them to the devices of all ranks: of two batches of
-/// columns one arrives while the other is used.
+/// Sends factored panels from the host memory of their ranks to the devices of all ranks, in two batches of columns:
+/// one arrives while the other is used.
 template <Scalar T> class PanelStream {
  public:
-  /// `columns`: who has which; a batch has up to rows x width elements; `wanted_by`: which ranks want panels.
+  /// `columns`: distribution of columns; a batch has up to rows x width elements; `wanted_by`: ranks that want panels.
   PanelStream(const Communicator& comm, CopyQueue& queue, const CyclicAxis& columns, Index rows, Index width,
               std::vector<bool> wanted_by);
 
-  /// Elements that it allocates.
+  /// Number of elements that it allocates.
   [[nodiscard]] static double elements(Index rows, Index width) {
     return 2.0 * static_cast<double>(rows) * static_cast<double>(width);
   }
-  /// Sends rows `rows` of columns `columns` of the matrix of which `local` is what this rank has, once the copies given
-  /// to the queue so far are done. Collective. What the last but one batch left is overwritten.
+  /// Sends rows `rows` of columns `columns` of the matrix of which this rank has `local`, once the copies given to the
+  /// queue so far are done. Overwrites the batch before the last one. Collective.
   void begin(const MatrixView<T>& local, Range rows, Range columns);
-  /// The batch that begin() was called for first of those that were not asked for yet, ordered on the communicator's
-  /// instance; 0 x 0 where it is not wanted. Blocks until it is on its way into this rank's memory.
+  /// The first batch begun by begin() that next() has not returned yet, ordered on the communicator's instance; 0 x 0
+  /// if this rank does not want it. Blocks until it is on its way into this rank's memory.
   [[nodiscard]] MatrixView<T> next();
   /// Lets messages under way make progress. Does not block.
   void progress() const {
     if (transport_) transport_->progress();
   }
-  /// Blocks until nothing that this rank sent is under way any more.
+  /// Blocks until all messages of this rank are sent.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// Numbers between a device and the host, ordered on an instance.
+// Copies of numbers between a device and the host, ordered on an instance.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -8,7 +8,7 @@
 
 namespace heddle::impl {
 
-/// What a view holds once all work given to `space` is done, on the host. Blocks.
+/// Return a host copy of a view after all work given to `space`. Blocks.
 template <class View> auto host_copy(const ExecutionSpace& space, const View& view) {
   const auto host = Kokkos::create_mirror_view(Kokkos::WithoutInitializing, view);
   Kokkos::deep_copy(space, host, view);
@@ -16,7 +16,7 @@ template <class View> auto host_copy(const ExecutionSpace& space, const View& vi
   return host;
 }
 
-/// A list of numbers on the device. Blocks until they are read.
+/// Return a device copy of a list of numbers. Blocks until they are read.
 template <class T>
 Kokkos::View<T*, MemorySpace> device_copy(const ExecutionSpace& space, const std::vector<T>& numbers,
                                           const std::string& label) {

@@ -22,7 +22,8 @@ bool are_zeros(const std::vector<Index>& exponents) {
   return std::all_of(exponents.begin(), exponents.end(), [](Index e) { return e == 0; });
 }
 
-// e with all parts of D M E below 2^e, and the largest no less than half of it; far below all where M is zero.
+// Return the e with all parts of D M E below 2^e and the largest no less than half of it; a large negative
+// number if M is zero.
 template <Scalar T>
 Index exponent_between(const PlacedMatrix<T>& M, const OfColumns& by_row, const OfColumns& by_column) {
   const Elements<T> m(M.local());
@@ -35,7 +36,7 @@ Index exponent_between(const PlacedMatrix<T>& M, const OfColumns& by_row, const 
       });
   return static_cast<Index>(*std::max_element(of_rows.begin(), of_rows.end())) - above;
 }
-// The same of M itself, where it is read fastest.
+// The same for M itself, by a faster pass.
 template <Scalar T> Index largest_exponent(const PlacedMatrix<T>& M) {
   const Elements<T> m(M.local());
   const std::vector<double> of_rows = over_rows<Larger>(
@@ -57,7 +58,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double size_between(const T& x, doubl
   }
 }
 using Sums = Kokkos::View<double*, MemorySpace>;
-// The sums over this rank's rows of |M| 2^-most.
+// Add the sums over this rank's rows of |M| 2^-most.
 template <Scalar T> void add_columns(const PlacedMatrix<T>& M, Index most, const Sums& sums) {
   const Elements<T> m(M.local());
   const auto rows = static_cast<Index>(M.local().extent(0));
@@ -68,7 +69,7 @@ template <Scalar T> void add_columns(const PlacedMatrix<T>& M, Index most, const
       "heddle::solve::sums_of_columns",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(M.space(), 0, M.local().extent(1)),
       KOKKOS_LAMBDA(Index j) {
-        // Four sums at a time, for vectors.
+        // Four sums at a time, so that the loop vectorizes.
         double sum[4] = {0, 0, 0, 0};
         const Index whole = rows / 4 * 4;
         for (Index i = 0; i < whole; i += 4) {
@@ -78,7 +79,7 @@ template <Scalar T> void add_columns(const PlacedMatrix<T>& M, Index most, const
         sums(j) = sum[0] + sum[1] + (sum[2] + sum[3]);
       });
 }
-// Likewise of |D M E|.
+// Add the sums of |D M E| 2^-most, likewise.
 template <Scalar T>
 void add_columns_between(const PlacedMatrix<T>& M, const OfColumns& by_row, const OfColumns& by_column, Index most,
                          const Sums& sums) {
@@ -99,7 +100,7 @@ void add_columns_between(const PlacedMatrix<T>& M, const OfColumns& by_row, cons
       });
 }
 
-// All elements of a matrix whose columns are on one rank, on every rank, by columns.
+// Return all elements of a matrix whose columns are on one rank, on every rank, by columns.
 template <Scalar T> std::vector<T> elements_of(const PlacedMatrix<T>& M) {
   std::vector<T> elements(static_cast<std::size_t>(M.rows() * M.columns()));
   const int owner = M.placement().owner(0, 0);
@@ -124,7 +125,7 @@ Size one_norm(const PlacedMatrix<T>& M, const std::vector<Index>& rows, const st
   if (M.rows() == 0 || M.columns() == 0) return {};
   const Sums sums(Kokkos::view_alloc(M.space(), Kokkos::WithoutInitializing, "heddle::solve::sums"),
                   M.local().extent(1));
-  // Of numbers up to one: what underflows is nothing beside the largest.
+  // Elements are scaled to at most one, so that underflow is negligible beside the largest.
   Index most = 0;
   if (are_zeros(rows) && are_zeros(columns)) {
     most = largest_exponent(M);
@@ -158,7 +159,7 @@ template <Scalar T> void InverseNorm<T>::solve(Operation op) {
   }
 }
 
-// The solutions of all columns, for right-hand sides that fill(power) leaves, times 2^power.
+// Return the solutions of all columns for right-hand sides that fill(power) writes, times 2^power.
 template <Scalar T>
 template <class Fill>
 typename InverseNorm<T>::Solution InverseNorm<T>::solved(Operation op, const Fill& fill) {
@@ -173,7 +174,7 @@ typename InverseNorm<T>::Solution InverseNorm<T>::solved(Operation op, const Fil
   return found;
 }
 
-// For the right-hand side diag(2^powers) b, |b| up to one or so.
+// Return the solution for the right-hand side diag(2^powers) b, with |b| up to about one.
 template <Scalar T>
 typename InverseNorm<T>::Solution InverseNorm<T>::solved(Operation op, const std::vector<T>& b,
                                                          const std::vector<Index>& powers) {
@@ -187,7 +188,7 @@ typename InverseNorm<T>::Solution InverseNorm<T>::solved(Operation op, const std
   return found;
 }
 
-// Where a solution is not finite: factors that are no numbers, or an overflow.
+// Return the norm if a solution is not finite: the factors hold a NaN or an infinity, or it overflows.
 template <Scalar T> Size InverseNorm<T>::of_nothing() const {
   const std::vector<Index> none(static_cast<std::size_t>(order()), 0);
   const bool finite = std::isfinite(one_norm(factors_, none, none).number);
@@ -233,7 +234,7 @@ template <Scalar T> Size InverseNorm<T>::estimate(const std::vector<Index>& rows
     most = found;
     std::vector<T> other(n);
     for (std::size_t i = 0; i < n; ++i) {
-      // Of denormal numbers, and of those near the largest, in the middle of the range.
+      // Scale denormal numbers, and those near the largest, to the middle of the range.
       const T middle = times_power_of_two(y.x[i], part_size(y.x[i]) == 0 ? 0 : -std::ilogb(part_size(y.x[i])));
       const double size = magnitude(middle);
       other[i] = size == 0 ? T(1) : middle / static_cast<Real<T>>(size);
@@ -257,7 +258,7 @@ template <Scalar T> Size InverseNorm<T>::estimate(const std::vector<Index>& rows
     std::fill(x.begin(), x.end(), T(0));
     x[largest] = T(1);
   }
-  // What the rounds above may miss: numbers of alternating signs.
+  // The rounds above may miss numbers of alternating signs.
   for (std::size_t i = 0; i < n; ++i) {
     const double size = 1.0 + static_cast<double>(i) / static_cast<double>(n - 1);
     x[i] = T(static_cast<Real<T>>(i % 2 == 0 ? size : -size));
@@ -278,7 +279,7 @@ double InverseNorm<T>::memory(const LuSchedule& schedule, const CyclicAxis& colu
   const bool inverts = schedule.rows <= few;
   const CyclicAxis right = right_hand_sides(inverts ? schedule.rows : 1, columns.processes);
   const Operation op = by_lu && inverts ? Operation::none : Operation::conjugate_transpose;
-  // Right-hand sides, rows in another order beside them, and what is left of them.
+  // Right-hand sides, a copy with rows in another order, and residuals.
   return 4.0 * bytes_of_local<T>(schedule.rows, right) +
          substitution_workspace<T>(schedule, columns, right, op, arithmetic, residence);
 }

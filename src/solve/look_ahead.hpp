@@ -1,4 +1,4 @@
-// Panels that are factored, and travel, while other columns are still updated.
+// Look-ahead: panels that are factored and sent while other columns are updated.
 #pragma once
 
 #include "comm/urgent.hpp"
@@ -10,14 +10,14 @@
 
 namespace heddle::impl {
 
-/// The order of a factorization on each rank, with a look-ahead of one panel: what panel p leaves is applied to the
-/// columns of panel p + 1 first; that panel is factored then, on an instance of its own, and goes to the other ranks,
-/// while the update goes on in all other columns.
+/// The order of a factorization on each rank, with a look-ahead of one panel: panel p is applied to the columns of
+/// panel p + 1 first; that panel is then factored, on an instance of its own, and sent to the other ranks while the
+/// update continues in all other columns.
 ///
-/// On one rank without `divides`, updates are not divided, and nothing goes on beside a panel.
+/// On one rank without `divides`, updates are not divided, and nothing overlaps with a panel.
 template <Scalar T> class LookAhead {
  public:
-  /// `grid`: who has which rows and columns; blocks of columns are multiples of the schedule's. `comm` may be null.
+  /// `grid`: distribution of rows and columns; blocks of columns are multiples of the schedule's. `comm` may be null.
   LookAhead(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const RankGrid& grid,
             PanelSide side, bool divides)
       : space_(space), ahead_(space), schedule_(schedule), grid_(grid) {
@@ -27,15 +27,14 @@ template <Scalar T> class LookAhead {
     divides_ = exchange_ != nullptr || divides;
   }
 
-  /// Where panels are factored.
+  /// The instance on which panels are factored.
   [[nodiscard]] const ExecutionSpace& space_of_panels() const { return ahead_.space(); }
-  /// This rank's rows of panels [first, last) of the matrix of which it has `local`: where they were factored, or where
-  /// they were received.
+  /// This rank's rows of panels [first, last) of the matrix of which it has `local`: the factored or received ones.
   [[nodiscard]] MatrixView<T> panels(const MatrixView<T>& local, Index first, Index last) const {
     if (exchange_) return exchange_->panels(first, last);
     return block_of(local, 0, schedule_.rows, first * schedule_.block, schedule_.panel(last - 1).end);
   }
-  /// The rows of PanelSide of panels [first, last) of one group, where rows are dealt out.
+  /// The rows of PanelSide of panels [first, last) of one group, if rows are dealt out.
   [[nodiscard]] MatrixView<T> sides(Index first, Index last) const { return exchange_->sides(first, last); }
   /// Whether panels() are copies.
   [[nodiscard]] bool copies_panels() const { return exchange_ != nullptr; }
@@ -48,12 +47,13 @@ template <Scalar T> class LookAhead {
     if (exchange_) exchange_->numbers_arrived().before(space);
   }
 
-  /// For each panel in turn: factor(p, panel), on space_of_panels() of its owner, then arrived(p) and apply(update), on
-  /// every rank on the other instance; panels() has the panel then. `numbers(p)`: what travels with panel p.
+  /// For each panel in turn calls factor(p, panel), on space_of_panels() of its owner, then arrived(p) and
+  /// apply(update), on every rank on the other instance; panels() has the panel then. numbers(p) returns the numbers
+  /// sent with panel p.
   template <class Numbers, class Factor, class Arrived, class Apply>
   void run(Watch& watch, const MatrixView<T>& local, const Numbers& numbers, const Factor& factor,
            const Arrived& arrived, const Apply& apply) {
-    // Waiting for the rows of a panel, the host can give no other work to a device.
+    // While the host waits for the rows of a panel, it can give no other work to a device.
     const bool gathers_late = grid_.divides_rows() && !on_host;
     const auto begin = [&](Index p) {
       MatrixView<T> panel = matrix_view<T>(nullptr, 0, 0, 1);
@@ -91,13 +91,13 @@ template <Scalar T> class LookAhead {
 
  private:
   [[nodiscard]] int owner(Index p) const { return grid_.owner(schedule_.panel(p).begin, schedule_.panel(p).begin); }
-  // Panel p from its first row on, of a rank that has all its rows.
+  // Panel p from its first row on, for a rank that has all its rows.
   [[nodiscard]] MatrixView<T> own_panel(const MatrixView<T>& local, Index p) const {
     const Range of = schedule_.panel(p);
     const Range mine = grid_.local_columns(of);
     return block_of(local, of.begin, schedule_.rows, mine.begin, mine.end);
   }
-  // Panel p can be factored once the work given so far is done.
+  // Let panel p be factored once the work given so far is done.
   void prepare(const MatrixView<T>& local, Index p) {
     if (grid_.divides_rows()) exchange_->begin_gather(p, local);
     updated_ = Event::on(space_);

@@ -1,3 +1,4 @@
+// LU factorizations over all ranks or on one, their options and schedules.
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "solve/elimination.hpp"
@@ -15,7 +16,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// One for all backends where bits are to be the same.
+// One value for all backends, so that bits are the same.
 constexpr Index emulated_block = 256;
 constexpr Index emulated_group = 16;
 constexpr Index native_block = on_host ? 256 : 512;
@@ -27,7 +28,7 @@ LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   LuSchedule schedule{rows, columns, options.block, options.group};
   if (schedule.block == 0) schedule.block = native ? native_block : emulated_block;
   if (schedule.group == 0) schedule.group = native ? 1 : emulated_group;
-  // What is more than the matrix has changes nothing but the memory that workspaces take.
+  // Blocks and groups larger than the matrix would only enlarge workspaces.
   schedule.block = std::min(schedule.block, std::max(schedule.steps(), emulated_block));
   while (schedule.group > emulated_group && schedule.group / 2 >= schedule.panels()) schedule.group /= 2;
   if (!native) schedule.most_together = schedule.group;
@@ -55,7 +56,8 @@ Index panels_together(const LuSchedule& schedule, int ranks) {
   return schedule.panels() >= runs_of_a_rank * ranks * together ? together : 1;
 }
 
-// Blocks of columns that ranks take in turn: some sixteen, so that ranks have work to the end, of whole panels.
+// Blocks of columns, dealt out to the ranks in turn: some sixteen blocks, of whole panels, so that ranks have work to
+// the end.
 CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
   constexpr Index blocks = 16;
   constexpr Index widest = 1024;
@@ -78,7 +80,7 @@ void require_grid(const char* of, const LuOptions& options, int ranks) {
 
 namespace {
 
-// Of elements [0, count) of a column, on the host.
+// Return the largest part of elements [0, count) of a column, on the host.
 template <Scalar T> double largest_of_column(const T* x, Index count) {
   double most = 0.0;
   bool all_numbers = true;
@@ -91,7 +93,7 @@ template <Scalar T> double largest_of_column(const T* x, Index count) {
   return all_numbers ? most : std::numeric_limits<double>::quiet_NaN();
 }
 
-// The larger of both, or a NaN.
+// Reducer: the larger of both, or a NaN.
 struct LargerOrNan {
   double value = 0.0;
   KOKKOS_INLINE_FUNCTION LargerOrNan& operator+=(const LargerOrNan& other) {
@@ -100,7 +102,8 @@ struct LargerOrNan {
   }
 };
 
-// The largest part of an element of U, or, with `all`, of all elements, of this rank's columns from number `first` on.
+// Return the largest part of an element of U, or, with `all`, of any element, of this rank's columns from number
+// `first` on.
 template <Scalar T>
 double largest_part(const ExecutionSpace& space, const MatrixView<T>& local, const RankGrid& grid, bool all,
                     Index first = 0) {
@@ -189,14 +192,14 @@ template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
     report.growth = most == 0 ? 1.0 : found / most;
     return report;
   }
-  // MPI's largest of a number and a NaN may be either.
+  // MPI's maximum of a number and a NaN may be either.
   double over_all(double mine) {
     const bool numbers = this->over_ranks(std::isnan(mine) ? 1.0 : 0.0) == 0.0;
     const double most = this->over_ranks(std::isnan(mine) ? 0.0 : mine);
     return numbers ? most : std::numeric_limits<double>::quiet_NaN();
   }
 
-  std::optional<Elimination<T>> elimination;  // While there is a matrix, where matrices are in host memory.
+  std::optional<Elimination<T>> elimination;  // For matrices in host memory it exists only during a factorization.
 };
 
 }  // namespace impl

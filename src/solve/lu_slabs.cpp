@@ -1,3 +1,4 @@
+// LU factorization of a matrix in host memory by slabs of columns.
 #include "solve/lu_slabs.hpp"
 
 #include "core/instantiate.hpp"
@@ -59,7 +60,7 @@ void LuSlabs<T>::apply_panels_before(Range slab, const MatrixView<T>& local, con
     watch.done((batches[k].end - 1) / schedule.block);
   }
   stream.finish();
-  space().fence("heddle::solve::applied");  // What is freed now is used until then.
+  space().fence("heddle::solve::applied");  // Buffers freed here are in use until then.
 }
 
 template <Scalar T>

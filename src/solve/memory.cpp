@@ -1,3 +1,4 @@
+// Memory of factorizations, substitutions and solutions, computed from shapes.
 #include "solve/memory.hpp"
 
 #include "comm/release.hpp"
@@ -32,8 +33,8 @@ double product_of(Index one, Index other) {
   return static_cast<double>(one) * static_cast<double>(other);
 }
 
-// Inner dimensions of the products that triangles of `size` rows are solved by: Subtraction::solve(). Of a lower one
-// what is found first is the first half, of an upper one the second.
+// Add the inner dimensions of the products that solve triangles of `size` rows (Subtraction::solve()). A lower triangle
+// is solved from its first half, an upper one from its second.
 void add_inner_of_triangle(Index size, Index block, bool upper, std::set<Index>& inner) {
   if (size <= block) return;
   const Index half = half_in_blocks(size, block);
@@ -42,11 +43,11 @@ void add_inner_of_triangle(Index size, Index block, bool upper, std::set<Index>&
   add_inner_of_triangle(size - half, block, upper, inner);
 }
 
-// What is kept of each quantised vector.
+// Bytes kept for each quantised vector.
 constexpr double of_vector = sizeof(int) + 2.0 * sizeof(std::uint64_t);
 
-// Of Subtraction: residues of both factors, so many vectors on the right, for each inner dimension above a block's, and
-// the sums.
+// Bytes of Subtraction: residues of both factors, with `right` vectors on the right, for each inner dimension above a
+// block's, and the sums.
 template <Scalar T>
 double bytes_of_products(Index rows, Index columns, Index right, Index block, Index longest,
                          const std::set<Index>& inner, Arithmetic arithmetic) {
@@ -70,7 +71,7 @@ template <class Bytes> double most_of_ranks(int ranks, const Bytes& bytes) {
   for (int rank = 0; rank < ranks; ++rank) most = std::max(most, bytes(rank));
   return most;
 }
-// The same over the ranks of a grid: bytes(grid as a rank sees it).
+// The most over the ranks of a grid of bytes(grid as a rank sees it).
 template <class Bytes> double most_of_grid(RankGrid grid, const Bytes& bytes) {
   return most_of_ranks(grid.rows.processes * grid.columns.processes, [&](int rank) {
     grid.rank = rank;
@@ -78,17 +79,17 @@ template <class Bytes> double most_of_grid(RankGrid grid, const Bytes& bytes) {
   });
 }
 
-// Of PanelExchange.
+// Bytes of PanelExchange.
 template <Scalar T> double bytes_of_exchange(const LuSchedule& schedule, const RankGrid& grid, PanelSide side) {
   if (grid.rows.processes * grid.columns.processes == 1) return 0.0;
   const Index kept = kept_panels(schedule);
   const double elements = most_of_grid(grid, [&](const RankGrid& here) {
-    // Panels that are kept and two on their way.
+    // Panels that are kept and two in messages.
     double rows = static_cast<double>(here.row_count() * kept + 2 * schedule.rows);
     if (here.divides_rows()) {
       const SideRows sides = side_rows(side, schedule, here);
       const Index all = sides.by_group ? sides.kept_rows : sides.axis.extent;
-      // Besides, a panel on its way to be factored and there.
+      // With divided rows also a panel on its way to be factored, and the gathered one.
       rows += static_cast<double>(sides.kept_rows * kept + 2 * all + schedule.rows + here.row_count());
     }
     return rows * static_cast<double>(schedule.block);
@@ -102,12 +103,12 @@ std::string amount(double bytes) {
   return text + gibibytes(bytes) + ")";
 }
 
-// Shapes and options of an operation, taken apart.
+// Shape, options and schedule of an operation.
 struct Shape {
   LuOptions options;
   LuSchedule schedule;
   RankGrid grid;
-  CyclicAxis columns;  // Where columns alone are dealt out.
+  CyclicAxis columns;  // Used if columns alone are dealt out.
 };
 Shape shape_of(const char* of, Index rows, Index columns, int ranks, const LuOptions& given) {
   require(ranks >= 1, of, ": ", ranks, " ranks; expected 1 or more");
@@ -123,7 +124,7 @@ Shape shape_of(const char* of, Index rows, Index columns, int ranks, const LuOpt
 
 }  // namespace
 
-// Of products within a run of panels, on the rank that factors most: PanelRun or CholeskyRun.
+// Bytes of products within a run of panels (PanelRun or CholeskyRun), on the rank that factors most.
 template <Scalar T>
 double bytes_within_run(const LuSchedule& schedule, Index together, Arithmetic arithmetic, bool solves) {
   std::set<Index> inner;
@@ -189,7 +190,7 @@ template <Scalar T> double cholesky_workspace(const LuSchedule& schedule, const 
                                 runs.longest_inner(), inner, arithmetic) +
            bytes_within_run<T>(schedule, together, arithmetic, false);
   });
-  // On GPUs blocks on the diagonal besides.
+  // On GPUs also diagonal blocks.
   const double of_turned =
       sizeof(T) * (product_of(runs.longest_inner(), width) + product_of(schedule.block, schedule.block) +
                    (on_host ? 0.0 : product_of(leaf_width<T>, schedule.block)));
@@ -199,7 +200,8 @@ template <Scalar T> double cholesky_workspace(const LuSchedule& schedule, const 
 template <Scalar T> double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
   const Index rows = schedule.rows;
   const Index width = std::min(schedule.block, std::max<Index>(schedule.steps(), 1));
-  // The reflections of a panel and the triangles of all; sums over runs of rows, and what is summed so within a panel.
+  // The reflections of a panel and the triangles of all; sums over runs of rows, and operands of such sums within a
+  // panel.
   const Index within = std::max(qr_leaf_width * qr_leaf_width, width * width / 4);
   const auto runs = static_cast<double>(runs_of(0, rows));
   const double of_panels = product_of(rows, width) + product_of(schedule.panels() * width, width) +
@@ -257,7 +259,7 @@ template <Scalar T> double bytes_of_messages(const RankGrid& grid) {
   const double panel =
       std::clamp(message / 16.0, static_cast<double>(smallest_panel_bytes), static_cast<double>(largest_panel_bytes));
   const double under_way = std::min(message, panel * static_cast<double>(panels_under_way));
-  // Packed, landed, and put in another order.
+  // Packed, received, and reordered.
   return 3.0 * under_way * (ranks - 1);
 }
 
@@ -277,7 +279,7 @@ template <Scalar T> double slab_bytes(const ColumnSlabs& slabs, FactorizationKin
                                                         RankGrid::of_columns(schedule.rows, columns, 0), arithmetic);
   if (slabs.count() == 1) return slab + factoring;
 
-  // Of a slab with panels on its left; those of Cholesky reach from the slab's own rows down.
+  // A slab with panels on its left; for Cholesky it has the rows from the slab's own on.
   const Index rows = by_lu ? schedule.rows : schedule.rows - first.end;
   const Index longest = schedule.longest_inner();
   std::set<Index> inner{longest};
@@ -347,7 +349,8 @@ void require_memory(const char* of, const Communicator* comm, double needed, dou
 
 namespace {
 
-// Of the smallest slabs, and before and after, unless the matrix is `placed`, of the messages by which it comes.
+// Bytes with the smallest slabs; before and after them, unless the matrix is `placed`, those of the messages that bring
+// it.
 template <Scalar T> double smallest_of_slabs(const Shape& shape, FactorizationKind kind, bool placed) {
   const Arithmetic arithmetic = shape.options.arithmetic;
   const ColumnSlabs slabs = fewest_slabs<T>(shape.schedule, shape.columns, kind, arithmetic, 0.0);
@@ -410,16 +413,16 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   };
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
   const double of_right = impl::bytes_of_local<T>(order, right);
-  // What GPUs keep of exact residuals whose rounding is open, of one right-hand side at a time.
+  // GPUs keep exact sums of residuals whose rounding is open, for one right-hand side at a time.
   const double of_sums = impl::on_host ? 0.0 : sizeof(exact::impl::ExactSum<T>) * static_cast<double>(order);
-  // x, b and r; and rows are put in order beside themselves.
+  // x, b and r; rows are reordered in a copy.
   const double system = (by_lu ? 4.0 : 3.0) * of_right + std::max(solving(right), of_sums);
   const double messages = impl::bytes_of_copy<T>(order, shape.columns, Residence::host);
   const double conditions =
       options.condition ? impl::InverseNorm<T>::memory(shape.schedule, shape.columns, by_lu, arithmetic, residence) : 0;
   double most = std::max({messages, factoring, system, conditions});
   if (options.certificate) {
-    // The inverse, rows of it in another order, I - R A, and what their product holds of bands, tiles and messages.
+    // The inverse, a copy with rows in another order, I - R A, and the bands, tiles and messages of their product.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
     const double beside =
         ranks == 1 ? 3.0 * inverse : 6.0 * inverse + impl::certificate_product(order, ranks, sizeof(T));

@@ -1,4 +1,4 @@
-// Bytes that the parts of this room allocate, as functions of shapes.
+// Bytes that the parts of factorizations and solutions allocate, as functions of shapes.
 #pragma once
 
 #include "gemm/plan/memory.hpp"
@@ -12,24 +12,24 @@
 
 namespace heddle::impl {
 
-/// Of a rank's workspace of a factorization, besides what it has of the matrix.
+/// Bytes of a rank's workspace of a factorization, without its part of the matrix.
 using WorkspaceBytes = double (*)(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// Of the rank that needs most. Elimination and what it has.
+/// Bytes of Elimination and its members on the rank that needs most.
 template <Scalar T>
 [[nodiscard]] double lu_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// CholeskyFactorization and what it has.
+/// Bytes of CholeskyFactorization and its members, likewise.
 template <Scalar T>
 [[nodiscard]] double cholesky_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
 template <Scalar T>
 [[nodiscard]] double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// Substitution and what it has, with a triangle in such memory.
+/// Bytes of Substitution and its members, with a triangle in memory `residence`.
 template <Scalar T>
 [[nodiscard]] double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns,
                                             const CyclicAxis& right, Operation op, Arithmetic arithmetic,
                                             Residence residence = Residence::device);
 
-/// The tile of a certificate's product of two matrices of this order: no more than a rank's share, so that what the
-/// product holds of bands is known beforehand on any backend.
+/// Tile of a certificate's product of two matrices of this order: no more than a rank's share, so that the memory of
+/// the product's bands is known beforehand on any backend.
 [[nodiscard]] inline Index certificate_tile(Index order, int ranks) {
   constexpr Index most = 1024;
   return std::clamp<Index>((order + ranks - 1) / ranks, 1, most);
@@ -40,39 +40,39 @@ template <Scalar T>
   const double of_tile = element_bytes * tile * tile;
   return 10.0 * element_bytes * tile * static_cast<double>(order) + (on_host ? 0.0 : of_tile * small_tiles(of_tile));
 }
-/// Of a matrix whose columns are dealt out.
+/// Bytes of a matrix whose columns are dealt out.
 template <Scalar T> [[nodiscard]] double bytes_of_local(Index rows, const CyclicAxis& columns);
-/// Of a copy of a matrix that is dealt out, and of the panels in which it comes from another placement.
+/// Bytes of a copy of a matrix that is dealt out, and of the messages that bring it from another placement.
 template <Scalar T> [[nodiscard]] double bytes_of_copy(const RankGrid& grid);
 
-/// Of the panels alone in which a matrix comes from another placement.
+/// Bytes of the messages alone that bring a matrix from another placement.
 template <Scalar T> [[nodiscard]] double bytes_of_messages(const RankGrid& grid);
-/// Of a copy of a matrix whose columns are dealt out; one in host memory takes messages alone of the devices' memory.
+/// Bytes of a copy of a matrix whose columns are dealt out; a copy in host memory takes only messages in the devices'
+/// memory.
 template <Scalar T>
 [[nodiscard]] double bytes_of_copy(Index rows, const CyclicAxis& columns, Residence residence = Residence::device) {
   const RankGrid grid = RankGrid::of_columns(rows, columns, 0);
   return residence == Residence::host ? bytes_of_messages<T>(grid) : bytes_of_copy<T>(grid);
 }
 
-/// Of a factorization by slabs: a slab on each rank, and what it is factored with, or what the panels on its left are
-/// applied with.
+/// Bytes of a factorization by slabs: a slab on each rank, and the workspace that factors it or that applies the panels
+/// on its left.
 template <Scalar T>
 [[nodiscard]] double slab_bytes(const ColumnSlabs& slabs, FactorizationKind kind, Arithmetic arithmetic);
-/// As few slabs as take no more than `allowed` bytes, or else the smallest ones.
+/// The fewest slabs that take no more than `allowed` bytes, or else the smallest slabs.
 template <Scalar T>
 [[nodiscard]] ColumnSlabs fewest_slabs(const LuSchedule& schedule, const CyclicAxis& columns, FactorizationKind kind,
                                        Arithmetic arithmetic, double allowed);
-/// The bytes that may be taken of every rank: `limit` (0: none), and most of what the devices have free; infinite where
-/// nothing is known. Collective where `comm` is not null.
+/// The bytes that an operation may take on every rank: `limit` (0: none), and most of the devices' free memory;
+/// infinite if nothing is known. Collective if `comm` is not null.
 [[nodiscard]] double allowed_bytes(const Communicator* comm, double limit);
-/// Whether a matrix is factored by slabs where memory asks for it: columns alone are dealt out.
+/// Whether a matrix is factored by slabs if memory is short: only if columns alone are dealt out.
 [[nodiscard]] inline bool goes_by_slabs(Residence residence, const RankGrid& grid) {
   return residence == Residence::host && !grid.divides_rows();
 }
 
-/// Throws Error(computation), on every rank alike, where `needed` bytes, which are the same on all ranks, are more than
-/// `limit` (0: none), or than a rank's device has free. `of`: the operation. `comm` may be null; collective where it is
-/// not.
+/// Throws Error(memory), on every rank alike, if `needed` bytes, which are the same on all ranks, exceed `limit` (0:
+/// none) or the free memory of a rank's device. `of` names the operation. `comm` may be null; collective if it is not.
 void require_memory(const char* of, const Communicator* comm, double needed, double limit);
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Permutations of rows on CPUs and GPUs.
 #include "solve/moves.hpp"
 
 #include "core/instantiate.hpp"
@@ -11,7 +12,7 @@
 namespace heddle::impl {
 namespace {
 
-// All columns but some.
+// All columns but a range.
 struct Others {
   Range without;
   KOKKOS_INLINE_FUNCTION Index operator[](Index k) const {
@@ -34,8 +35,8 @@ void move_on_host(const ExecutionSpace& space, const RowMoves& moves, const Elem
                        });
 }
 
-// A team for a few columns, which lie in its fast memory while they move; the last one for the list. A thread solves
-// for a column.
+// A team moves a few columns, which it holds in fast memory; the last team moves the list. A thread solves for a
+// column.
 template <class T> struct DeviceMove {
   static constexpr int threads = 256;
   static constexpr int most = static_cast<int>(leaf_width<T>);
@@ -54,7 +55,7 @@ template <class T> struct DeviceMove {
   template <class Element, class Place>
   KOKKOS_INLINE_FUNCTION void move(const Team& team, int moved, int here, const Place& place) const {
     const Kept<Element> kept(team.team_scratch(0), static_cast<int>(moves.most()) * here);
-    // Neighbouring threads take neighbouring moves: targets at the top of the panel lie side by side.
+    // Neighbouring threads take neighbouring moves: targets at the top of the panel are contiguous.
     for (int e = team.team_rank(); e < moved * here; e += threads) kept(e) = place(moves.source(e % moved), e / moved);
     team.team_barrier();
     for (int e = team.team_rank(); e < moved * here; e += threads) place(moves.target(e % moved), e / moved) = kept(e);
@@ -102,7 +103,7 @@ template <class T> struct DeviceMove {
       if (i < size) C(block.begin + i, j) = x[i];
     }
   }
-  // Room for the list's elements, for what moves, and for a triangle beside it.
+  // Fast memory for the list's elements, for the moved ones, and for a triangle.
   [[nodiscard]] int bytes() const {
     const auto moving = static_cast<int>(moves.most());
     return static_cast<int>(std::max(Kept<T>::shmem_size(moving * each), Kept<Index>::shmem_size(moving)) +
@@ -118,7 +119,7 @@ void moves_of_pivots(const Index* pivots, Index begin, Index end, std::vector<In
   Index count = 0;
   const auto take = [&](Index r) {
     if (at(r) != r) moves.set(count++, r, at(r));
-    at(r) = r;  // A row that comes again has been counted.
+    at(r) = r;  // Each row is counted once.
   };
   for (Index k = begin; k < end; ++k) {
     take(k);
@@ -154,7 +155,7 @@ void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixV
     }
   } else {
     using Move = DeviceMove<T>;
-    // As many columns as fit, and yet a team for each multiprocessor where there are columns enough.
+    // As many columns as fit, and a team for each multiprocessor if there are enough columns.
     const auto fit = std::max<Index>(1, 16384 / (moves.most() * static_cast<Index>(sizeof(T))));
     const auto each = std::clamp<Index>(count / 128, 1, fit);
     const Index teams = (count + each - 1) / each + (with_list ? 1 : 0);

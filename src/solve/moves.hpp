@@ -1,4 +1,4 @@
-// Interchanges of rows as a permutation: which row goes where.
+// Interchanges of rows as a permutation: a list of sources and targets.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -8,8 +8,8 @@
 
 namespace heddle::impl {
 
-/// Rows of a panel that change places: row source[k] of what was there goes to row target[k], k = 0 ... count - 1, each
-/// row being a target at most once, and as often a source. In device memory, so that the host need not wait for it.
+/// Rows of a panel that move: row source[k] moves to row target[k], k = 0 ... count - 1; each row is a target at most
+/// once, and as often a source. In device memory, so that the host need not wait for it.
 struct RowMoves {
   Kokkos::View<Index*, MemorySpace> data;  ///< count, then targets, then sources
 
@@ -20,7 +20,7 @@ struct RowMoves {
              static_cast<std::size_t>(1 + 2 * most)) {}
   explicit RowMoves(const Kokkos::View<Index*, MemorySpace>& memory) : data(memory) {}
 
-  /// Elements of `data` that room for `most` moves takes.
+  /// Elements of `data` for `most` moves.
   [[nodiscard]] static Index extent(Index most) { return 1 + 2 * most; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index most() const { return (static_cast<Index>(data.extent(0)) - 1) / 2; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index count() const { return data(0); }
@@ -32,20 +32,20 @@ struct RowMoves {
   }
 };
 
-/// The moves that interchanging rows k and pivots[k], for k = begin, ..., end - 1 in turn, comes to, on the host.
-/// `order` holds r at each place r, and does so again afterwards.
+/// Compute, on the host, the moves equivalent to interchanging rows k and pivots[k] for k = begin, ..., end - 1 in
+/// turn. `order` holds r at each place r, before and after.
 void moves_of_pivots(const Index* pivots, Index begin, Index end, std::vector<Index>& order, const RowMoves& moves);
 
-/// The moves of rows `begin` and on, of which sources(r) says which row goes to row r; the order is any. Ordered on
-/// `space`, and does not block.
+/// Find the moves of rows `begin` and on, row sources(r) moving to row r, in any order. Ordered on `space`, and does
+/// not block.
 void find_moves(const ExecutionSpace& space, const Kokkos::View<const Index*, MemorySpace>& sources, Index begin,
                 const RowMoves& moves);
 
 /// Moves rows of C, counted from C's first, in all columns but `others`, and elements of `list`, which may be empty,
-/// likewise. On GPUs then, for `solved` columns X of rows `others`, X = L^-1 X, where L is the unit lower triangle in
-/// `others` rows and columns of C: each element is a chain of multiply_add() in the order of the columns. Ordered on
+/// likewise. Then, on GPUs, solves X = L^-1 X for `solved` columns X of rows `others`, L being the unit lower triangle
+/// in `others` rows and columns of C: each element is a chain of multiply_add() in the order of the columns. Ordered on
 /// `space`, and does not block. Bits: elements are copied, or are those of such chains. Cost: two elements read and two
-/// written for each row that moves and column, in lines of memory of their own.
+/// written for each moved row and column, each in its own line of memory.
 template <class T>
 void move_rows(const ExecutionSpace& space, const RowMoves& moves, const MatrixView<T>& C, Range others = {},
                const Kokkos::View<Index*, MemorySpace>& list = {}, Range solved = {});

@@ -1,4 +1,4 @@
-// How operations of this room begin: arguments judged, on every rank alike.
+// Checks of arguments, on every rank alike, at the beginning of operations.
 #pragma once
 
 #include "solve/factorization.hpp"
@@ -8,7 +8,7 @@
 
 namespace heddle::impl {
 
-/// Both placements among the arguments of a function that are compared over the ranks.
+/// Adds both placements to the arguments of a function that are compared over the ranks.
 inline std::vector<Argument> and_placements(std::vector<Argument> arguments, const Placement& one,
                                             const Placement& other) {
   arguments.push_back(argument("the matrix", one));
@@ -16,8 +16,8 @@ inline std::vector<Argument> and_placements(std::vector<Argument> arguments, con
   return arguments;
 }
 
-/// work() once `arguments` are the same on all ranks and check() has nothing against them; what is thrown is thrown on
-/// every rank. Collective.
+/// Runs work() once `arguments` are the same on all ranks and check() has passed; an exception is thrown on every rank.
+/// Collective.
 template <class Check, class Work>
 auto over_ranks(const Communicator& comm, const char* of, const std::vector<Argument>& arguments, const Check& check,
                 const Work& work) {

@@ -1,4 +1,4 @@
-// Numbers of a matrix's rows or columns, which ranks have parts of.
+// Reductions over the rows or columns of a matrix that is spread over ranks.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -12,7 +12,7 @@
 
 namespace heddle::impl {
 
-/// Of numbers of all rows, or of all columns, those that this rank has a part of, on the device.
+/// Return a device copy of the numbers of this rank's rows (or columns), taken from those of all rows (or columns).
 template <Scalar T, class Number>
 Kokkos::View<Number*, MemorySpace> of_local_rows(const PlacedMatrix<T>& M, const std::vector<Number>& all) {
   std::vector<Number> mine(M.local().extent(0));
@@ -30,18 +30,18 @@ Kokkos::View<Number*, MemorySpace> of_local_columns(const PlacedMatrix<T>& M, co
   return device_copy(M.space(), mine, "heddle::solve::of_columns");
 }
 
-/// How numbers become one, over a row and over the ranks.
+/// Reductions over a row and over the ranks: `Added` sums.
 struct Added {
   static constexpr Reduction reduction = Reduction::sum;
   KOKKOS_INLINE_FUNCTION double operator()(double one, double other) const { return one + other; }
 };
-struct Larger {  // Of a number and a NaN the number.
+struct Larger {  // The maximum of a number and a NaN is the number.
   static constexpr Reduction reduction = Reduction::maximum;
   KOKKOS_INLINE_FUNCTION double operator()(double one, double other) const { return Kokkos::fmax(one, other); }
 };
 
-/// What ranks found of their rows or columns, of `count` ones whose numbers are global(local), as one on every rank.
-/// Collective.
+/// Combine the ranks' numbers of their rows or columns, `count` in all, with global numbers global(local), on every
+/// rank. Collective.
 template <class Join, class Global>
 std::vector<double> on_every_rank(const OptionalRanks& ranks, Index count,
                                   const Kokkos::View<double*, MemorySpace>& found, const Global& global) {
@@ -54,8 +54,8 @@ std::vector<double> on_every_rank(const OptionalRanks& ranks, Index count,
   return all;
 }
 
-/// For every row of A 0 joined with element(i, j) of its columns in order, i and j being local, on every rank.
-/// Collective. Cost: a pass over A, along its columns on CPUs.
+/// Return for every row of A the reduction from 0 of element(i, j) over its columns in order, i and j being local, on
+/// every rank. Collective. Cost: a pass over A, along its columns on CPUs.
 template <class Join, Scalar T, class Element>
 std::vector<double> over_rows(const PlacedMatrix<T>& A, const std::string& label, const Element& element) {
   const ExecutionSpace& space = A.space();
@@ -86,8 +86,8 @@ std::vector<double> over_rows(const PlacedMatrix<T>& A, const std::string& label
   return on_every_rank<Join>(A.ranks(), A.rows(), found, [&](Index i) { return A.global_row(i); });
 }
 
-/// For every column of A 0 joined with element(i, j) of its rows in order, i and j being local, on every rank.
-/// Collective. Cost: a pass over A.
+/// Return for every column of A the reduction from 0 of element(i, j) over its rows in order, i and j being local, on
+/// every rank. Collective. Cost: a pass over A.
 template <class Join, Scalar T, class Element>
 std::vector<double> over_columns(const PlacedMatrix<T>& A, const std::string& label, const Element& element) {
   const ExecutionSpace& space = A.space();

@@ -1,3 +1,4 @@
+// Recursive LU factorization with partial pivoting of one rank's panel.
 #include "solve/panel.hpp"
 
 #include "core/instantiate.hpp"
@@ -12,7 +13,7 @@
 namespace heddle::impl {
 namespace {
 
-// What a pivot is chosen by, where that is all there is to it: negative of a NaN.
+// Return the size by which a pivot is chosen if this value decides alone; negative for a NaN.
 template <Scalar T> Real<T> simple_size(const T& x) {
   if constexpr (is_complex<T>) {
     return std::abs(x.real()) + std::abs(x.imag());
@@ -21,7 +22,7 @@ template <Scalar T> Real<T> simple_size(const T& x) {
   }
 }
 
-// The first of the largest of count > 0 elements.
+// Return the first of the largest of count > 0 elements.
 template <Scalar T> Index first_largest(const T* x, Index count) {
   using R = Real<T>;
   R most = -1;
@@ -30,16 +31,17 @@ template <Scalar T> Index first_largest(const T* x, Index count) {
     const R size = simple_size(x[i]);
     most = size > most ? size : most;
   }
-  // Sums that overflow are told apart by more than their value.
+  // Sums that overflow need an exact comparison.
   if (is_complex<T> && !(most <= std::numeric_limits<R>::max())) {
     return exact::impl::first_of_largest(0, count, [&](Index i) { return x[i]; });
   }
   Index i = 0;
   while (i < count && !(simple_size(x[i]) == most)) ++i;
-  return i < count ? i : 0;  // Nothing but NaNs.
+  return i < count ? i : 0;  // All are NaNs if i == count.
 }
 
-// Takes row `pivot` off rows [begin, end) of columns (j, last) of a leaf, whose column j becomes that of L.
+// Subtract multiples of row `pivot` from rows [begin, end) of columns (j, last) of a leaf; its column j becomes that of
+// L.
 template <Scalar T>
 void eliminate_rows(const Elements<T>& P, Index pivot, Index j, Index last, Index begin, Index end,
                     const PivotDivisor<T>& divide, bool divides) {
@@ -117,7 +119,7 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
   factor(subtract, half, end);
 }
 
-// One leaf after the other, each of which is applied to the columns behind it at once: three kernels a leaf.
+// Factor one leaf after the other, each of which is applied to the columns behind it at once: three kernels per leaf.
 template <Scalar T> void PanelFactor<T>::factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end) {
   if constexpr (!on_host) {
     const auto rows = static_cast<Index>(panel_.extent(0));

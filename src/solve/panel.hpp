@@ -8,8 +8,8 @@
 
 namespace heddle::impl {
 
-/// What the factorization of a panel of `width` columns leaves besides the factors, in one piece of device memory that
-/// travels with them. Rows are counted from the panel's first.
+/// Results of the factorization of a panel of `width` columns besides the factors, in one piece of device memory that
+/// is sent with them. Rows are counted from the panel's first.
 struct PanelResult {
   Index width = 0;
   Kokkos::View<Index*, MemorySpace> data;
@@ -17,11 +17,11 @@ struct PanelResult {
   PanelResult() = default;
   PanelResult(const Kokkos::View<Index*, MemorySpace>& memory, Index columns) : width(columns), data(memory) {}
   [[nodiscard]] static Index extent(Index width) { return 1 + width + RowMoves::extent(2 * width); }
-  /// 0, or k + 1 where the pivot of column k is the first that is exactly zero.
+  /// 0, or k + 1 if the pivot of column k is the first that is exactly zero.
   [[nodiscard]] Kokkos::View<Index*, MemorySpace> info() const { return part(0, 1); }
-  /// The row that changed places with row k in step k.
+  /// The row that was interchanged with row k in step k.
   [[nodiscard]] Kokkos::View<Index*, MemorySpace> pivots() const { return part(1, width); }
-  /// All interchanges at once.
+  /// The interchanges as one permutation.
   [[nodiscard]] RowMoves moves() const { return RowMoves(part(1 + width, RowMoves::extent(2 * width))); }
 
  private:
@@ -33,10 +33,10 @@ struct PanelResult {
 /// LU of panels P = Q L U, P of up to `rows` x `width`, in place: recursion on the columns (S. Toledo, "Locality of
 /// reference in LU decomposition with partial pivoting", 1997) down to a few columns, which are factored one after the
 /// other. The pivot of a column is the first of its largest elements, by |x|, or by |real| + |imaginary| rounded once;
-/// a NaN never before a number.
+/// a NaN is never chosen before a number.
 ///
 /// Bits: where products are chains, each element is one chain of fused multiply-adds in the order of the columns, and
-/// then, below the diagonal, divided by the pivot (PivotDivisor): the recursion does not show. Otherwise those of the
+/// then, below the diagonal, divided by the pivot (PivotDivisor): the recursion changes no bit. Otherwise those of the
 /// BLAS, whose products have shapes that follow from the panel's.
 template <Scalar T> class PanelFactor {
  public:
@@ -45,7 +45,7 @@ template <Scalar T> class PanelFactor {
   void operator()(Subtraction<T>& subtract, const MatrixView<T>& P, const PanelResult& result);
 
  private:
-  // Columns [begin, end).
+  // Factor columns [begin, end).
   void factor(Subtraction<T>& subtract, Index begin, Index end);
   void factor_leaves_on_device(const ExecutionSpace& space, Index begin, Index end);
   void factor_leaf_on_host(const ExecutionSpace& space, Index begin, Index end);
@@ -53,8 +53,8 @@ template <Scalar T> class PanelFactor {
   MatrixView<T> panel_;
   PanelResult result_;
   RowMoves leaf_moves_;
-  std::vector<Index> host_order_;            // On CPUs: each place's own number.
-  Kokkos::View<Index*, MemorySpace> order_;  // On GPUs: which row of the panel each row was.
+  std::vector<Index> host_order_;            // On CPUs: the identity permutation.
+  Kokkos::View<Index*, MemorySpace> order_;  // On GPUs: original row of the panel for each row.
   DeviceLeaves<T> leaves_;
 };
 

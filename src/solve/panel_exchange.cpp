@@ -1,3 +1,4 @@
+// Broadcast of factored panels over the ranks of a grid, and gathering of panels to factor.
 #include "solve/panel_exchange.hpp"
 
 #include "core/instantiate.hpp"
@@ -14,14 +15,15 @@ constexpr int result_tag = 12;
 constexpr int side_tag = 14;
 constexpr int gather_tag = 15;
 
-// Numbers travel as what transports know.
+// Transports send numbers as doubles.
 MatrixView<double> as_doubles(const Kokkos::View<Index*, MemorySpace>& numbers) {
   static_assert(sizeof(Index) == sizeof(double));
   const auto count = static_cast<Index>(numbers.extent(0));
   return matrix_view(reinterpret_cast<double*>(numbers.data()), count, 1, count);
 }
 
-// Rows of an axis that a process has, from its local row `first` on, out of all rows of a matrix from row `begin` on.
+// Copy the rows of an axis that a process has, from its local row `first` on, out of all rows of a matrix from row
+// `begin` on.
 template <Scalar T>
 void take_rows(const ExecutionSpace& space, const MatrixView<const T>& all, Index begin, const CyclicAxis& axis,
                int process, Index first, const MatrixView<T>& rows) {
@@ -31,7 +33,7 @@ void take_rows(const ExecutionSpace& space, const MatrixView<const T>& all, Inde
       space, "heddle::solve::take_rows", static_cast<Index>(rows.extent(0)), static_cast<Index>(rows.extent(1)),
       KOKKOS_LAMBDA(Index i, Index j) { to(i, j) = from(axis.global(process, first + i) - begin, j); });
 }
-// The same into them.
+// Copy them back.
 template <Scalar T>
 void put_rows(const ExecutionSpace& space, const MatrixView<const T>& rows, const CyclicAxis& axis, int process,
               Index first, const MatrixView<T>& all, Index begin) {
@@ -150,7 +152,7 @@ template <Scalar T> void PanelExchange<T>::begin_gather(Index p, const MatrixVie
   const Range columns = grid_.local_columns(schedule_.panel(p));
   const auto own = block_of<const T>(MatrixView<const T>(local), mine.begin, mine.end, columns.begin, columns.end);
   if (rank() == owner(p)) {
-    // Those that pass by here may still be read.
+    // Messages in transit here may still be read.
     for (Request& sent : sends_[turn(p)]) sent.wait();
     const Index rows = rows_of(p).size();
     put_rows<T>(comm_.space(), own, grid_.rows, grid_.row(), mine.begin,
@@ -263,7 +265,7 @@ template <Scalar T> void PanelExchange<T>::end(Index p) {
     pass_on(message);
     message.received.event().before(comm_.space());
   }
-  // The numbers were expected first.
+  // The receive of the numbers was posted first.
   if (!receives_.empty()) numbers_arrived_ = receives_.front().received.event();
   receives_.clear();
   packed_.before(comm_.space());
@@ -289,7 +291,7 @@ template <Scalar T> void PanelExchange<T>::finish() {
     sends.clear();
   }
   gather_sent_.wait();
-  // What test() completed may still owe its sender a word.
+  // A receive that test() completed may still owe its sender an acknowledgement.
   transport_.drain();
 }
 

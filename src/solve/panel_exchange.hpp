@@ -1,4 +1,4 @@
-// Factored panels on their way from the rank that factors them to all others.
+// Broadcast of factored panels from the rank that factors them to all others.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -13,28 +13,28 @@
 
 namespace heddle::impl {
 
-/// Panels that each rank has room for: those of two groups, so that one can arrive while the other is used.
+/// Number of panels that each rank has room for: those of two groups, so that one can arrive while the other is used.
 [[nodiscard]] inline Index kept_panels(const LuSchedule& schedule) {
   return std::min(2 * schedule.group, std::max<Index>(schedule.panels(), 1));
 }
 
-/// Rows of panels that ranks need besides their own, where rows are dealt out: those of the panel's group on every
-/// rank, in which lies the triangle that LU solves with; or those that have the numbers of a rank's columns, whose
+/// Rows of panels that ranks need besides their own if rows are dealt out: `group`, those of the panel's group, on
+/// every rank, with the triangle that LU solves with; or `columns`, those with the numbers of a rank's columns, whose
 /// transpose Cholesky multiplies by.
 enum class PanelSide { group, columns };
 
-/// The rows of a PanelSide as an axis, and where they are kept.
+/// The rows of a PanelSide as an axis, and their storage.
 struct SideRows {
   CyclicAxis axis;  ///< One process, or a process for each column of the grid.
   bool by_group;    ///< Whether they are those of the panel's group.
-  Index kept_rows;  ///< Room on this rank.
+  Index kept_rows;  ///< Rows that this rank has room for.
   [[nodiscard]] int processes() const { return axis.processes; }
   [[nodiscard]] int process(int grid_column) const { return grid_column % axis.processes; }
   [[nodiscard]] Range of_panel(const LuSchedule& schedule, Index p) const {
     const Index begin = schedule.panel(p).begin;
     return {begin, by_group ? std::min(group_end(schedule, p), schedule.rows) : axis.extent};
   }
-  /// The first row that has a place among those kept.
+  /// The first row that is kept.
   [[nodiscard]] Index first_kept(const LuSchedule& schedule, Index p) const {
     return by_group ? schedule.group_begin(p) * schedule.block : 0;
   }
@@ -46,10 +46,10 @@ struct SideRows {
 
 /// Room for the panels of two groups on each rank, and the messages that fill it.
 ///
-/// A panel is factored by the rank that has its first element. Where rows are dealt out, the ranks of the panel's
-/// column of the grid send it their rows first. Each rank gets the rows that it has of the matrix, and those of its
-/// PanelSide: the owner sends the former to one rank of each row of the grid, and the latter to one of each column,
-/// which pass them on.
+/// A panel is factored by the rank that has its first element. If rows are dealt out, the ranks of the panel's column
+/// of the grid first send it their rows. Each rank receives its own rows of the panel, and those of its PanelSide: the
+/// owner sends the former to one rank of each row of the grid, and the latter to one of each column, which forward
+/// them.
 template <Scalar T> class PanelExchange {
  public:
   PanelExchange(const Communicator& comm, const LuSchedule& schedule, const RankGrid& grid, PanelSide side);
@@ -57,26 +57,26 @@ template <Scalar T> class PanelExchange {
   [[nodiscard]] int rank() const { return comm_.rank(); }
   /// The rank that factors panel p.
   [[nodiscard]] int owner(Index p) const { return grid_.owner(schedule_.panel(p).begin, schedule_.panel(p).begin); }
-  /// Sends this rank's rows of panel p to its owner, once the work given to the communicator's instance so far is done.
-  /// `local`: what this rank has of the matrix. Where rows are dealt out, before gathered() and begin(); does not block
-  /// but for the same of the panel before.
+  /// Sends this rank's rows of panel p, from its part `local` of the matrix, to the panel's owner, once the work given
+  /// to the communicator's instance so far is done. If rows are dealt out, it must precede gathered() and begin().
+  /// Blocks only until earlier messages in the same memory are sent.
   void begin_gather(Index p, const MatrixView<T>& local);
   /// All rows of panel p, from its first row on, ordered on `space` of its owner. Blocks until they are on their way
   /// into this rank's memory.
   [[nodiscard]] MatrixView<T> gathered(Index p, const ExecutionSpace& space);
   /// Sends panel p, in `panel` on its owner with its first row first and ordered on `space` there, and `numbers` to
-  /// every rank. Collective; end() of the panel before has to come first.
+  /// every rank. Collective; end() of the previous panel must precede it.
   void begin(Index p, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers,
              const ExecutionSpace& space);
-  /// panels() and sides() have panel p from here on, ordered on the communicator's instance. Blocks until it is on its
+  /// After end(), panels() and sides() have panel p, ordered on the communicator's instance. Blocks until it is on its
   /// way into this rank's memory.
   void end(Index p);
-  /// When the numbers of the panel that end() was called for last are there; empty on its owner.
+  /// Event after which the numbers of the panel of the last end() are there; empty on its owner.
   [[nodiscard]] const Event& numbers_arrived() const { return numbers_arrived_; }
-  /// Blocks until nothing that this rank sent is under way any more: a message may wait for an event of its sender's,
-  /// who sees that it is past only when it looks.
+  /// Blocks until all messages of this rank are sent: a message may wait for an event of its sender, which the sender
+  /// polls.
   void finish();
-  /// Lets messages under way make progress, and passes on what has arrived. Does not block.
+  /// Lets messages under way make progress, and forwards received ones. Does not block.
   void progress();
   /// begin(), end() and finish() on the communicator's instance.
   void share(Index p, const MatrixView<const T>& panel, const Kokkos::View<Index*, MemorySpace>& numbers) {
@@ -84,17 +84,17 @@ template <Scalar T> class PanelExchange {
     end(p);
     finish();
   }
-  /// Bytes of panel p that this rank gets.
+  /// Bytes of panel p that this rank receives.
   [[nodiscard]] double bytes(Index p) const;
-  /// The way of this rank's rows of panel p.
+  /// The relay of this rank's rows of panel p.
   [[nodiscard]] Relay relay_of_rows(Index p) const;
-  /// This rank's rows of panels [first, last), of which those above each panel's first are not defined.
+  /// This rank's rows of panels [first, last); those above each panel's first row are undefined.
   [[nodiscard]] MatrixView<T> panels(Index first, Index last) const;
   /// The rows of PanelSide of panels [first, last) of one group, from SideRows::first_kept() on.
   [[nodiscard]] MatrixView<T> sides(Index first, Index last) const;
 
  private:
-  /// A message that this rank waits for, and passes on.
+  /// A message that this rank receives and forwards.
   struct Incoming {
     Request received;
     std::vector<int> to;
@@ -106,7 +106,7 @@ template <Scalar T> class PanelExchange {
   [[nodiscard]] Index slot(Index p) const { return p % (2 * schedule_.group); }
   [[nodiscard]] MatrixView<T> kept(const MatrixView<T>& all, Index first, Index last) const;
   [[nodiscard]] Range rows_of(Index p) const { return {schedule_.panel(p).begin, schedule_.rows}; }
-  /// Of panel p the rows `of` that process q of an axis has, in the message that has those of all processes.
+  /// Process q's part of rows `of` of a panel, in a message that has the parts of all processes of an axis.
   [[nodiscard]] MatrixView<T> part(const Memory& message, const CyclicAxis& axis, Range of, Index width, int q) const;
   [[nodiscard]] MatrixView<T> row_part(Index p, int grid_row) const {
     return part(row_messages_[turn(p)], grid_.rows, rows_of(p), schedule_.panel(p).size(), grid_row);
@@ -126,21 +126,21 @@ template <Scalar T> class PanelExchange {
   RankGrid grid_;
   SideRows side_;
   Transport transport_;
-  MatrixView<T> kept_;        // This rank's rows x kept_panels() block
-  MatrixView<T> kept_sides_;  // SideRows::kept_rows x kept_panels() block
+  MatrixView<T> kept_;        // This rank's rows x (kept_panels() block)
+  MatrixView<T> kept_sides_;  // SideRows::kept_rows x (kept_panels() block)
   Memory storage_;
   Memory side_storage_;
-  Memory whole_;                         // A panel, on the rank that factors it, where rows are dealt out.
-  Memory own_rows_;                      // Rows on their way there.
-  std::array<Memory, 2> row_messages_;   // Of panels in turn.
-  std::array<Memory, 2> side_messages_;  // Likewise.
+  Memory whole_;                         // A panel, on the rank that factors it, if rows are dealt out.
+  Memory own_rows_;                      // This rank's rows on their way to that rank.
+  std::array<Memory, 2> row_messages_;   // Messages with rows, alternating by panel.
+  std::array<Memory, 2> side_messages_;  // Messages with side rows, likewise.
   std::array<std::vector<Request>, 2> sends_;
   std::vector<Incoming> receives_;
   std::vector<Request> gathers_;
   Request gather_sent_;
-  std::size_t sending_ = 0;  // Which of sends_ has what is passed on.
+  std::size_t sending_ = 0;  // Index into sends_ of forwarded messages.
   Event packed_;
-  std::array<Event, 2> unpacked_;  // When the messages of panels may be overwritten.
+  std::array<Event, 2> unpacked_;  // Events after which the messages of panels may be overwritten.
   Event numbers_arrived_;
 };
 

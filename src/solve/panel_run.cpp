@@ -1,3 +1,4 @@
+// LU factorization of a run of panels on one rank.
 #include "solve/panel_run.hpp"
 
 #include "core/instantiate.hpp"

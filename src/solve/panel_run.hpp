@@ -7,14 +7,14 @@
 
 namespace heddle::impl {
 
-/// Factors runs of panels as LuSchedule orders them within a group, panel by panel: what a panel leaves is applied to
-/// columns of the run. Bits: those that the panels have without runs.
+/// Factors runs of panels in LuSchedule's order within a group, panel by panel: each panel is applied to columns of the
+/// run. Bits: those of the panels without runs.
 template <Scalar T> class PanelRun {
  public:
-  /// `together`: panels of a run. A native product is one call of the BLAS for each `piece` columns.
+  /// `together`: number of panels of a run. A native product is one BLAS call for each `piece` columns.
   PanelRun(const ExecutionSpace& space, Arithmetic arithmetic, const LuSchedule& schedule, Index together, Index piece);
 
-  /// The longest inner dimension of products of one panel with others of a run.
+  /// The longest inner dimension of products of panels within a run.
   [[nodiscard]] static Index longest_inner(const LuSchedule& schedule, Index together) {
     return std::max<Index>(together / 2, 1) * schedule.block;
   }

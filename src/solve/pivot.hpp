@@ -1,13 +1,13 @@
-// Pivots: which element is taken, and how a column is divided by it.
+// Division of columns by pivots.
 #pragma once
 
 #include "exact/host_lu.hpp"
 
 namespace heddle::impl {
 
-/// Divides by a pivot: of real numbers correctly rounded quotients; of complex ones products with conj(pivot) /
-/// |pivot|^2, where |pivot|^2 is one fused multiply-add of squares. Where squares might over- or underflow, number and
-/// pivot are multiplied by the same power of two before. The same bits on any machine.
+/// Divides by a pivot: correctly rounded quotients for real numbers; for complex ones products with conj(pivot) /
+/// |pivot|^2, where |pivot|^2 is one fused multiply-add of squares. If squares might over- or underflow, number and
+/// pivot are first multiplied by the same power of two. The same bits on any machine.
 template <Scalar T> class PivotDivisor {
  public:
   KOKKOS_INLINE_FUNCTION explicit PivotDivisor(const T& pivot) : pivot_(pivot) {
@@ -18,7 +18,7 @@ template <Scalar T> class PivotDivisor {
       const int exponent = static_cast<int>(F::to_bits(size) >> F::fraction) - 1023;
       constexpr int most = sizeof(Real<T>) == 8 ? 500 : 60;
       scales_ = exponent <= -most || exponent >= most;
-      // 2^-exponent, or the smallest normal number's half for the largest ones.
+      // 2^-exponent, or half of the smallest normal number for the largest pivots.
       if (scales_) scale_ = exponent >= 1023 ? 0x1p-1023 : F::from_bits(std::uint64_t(1023 - exponent) << F::fraction);
       pivot_ = scaled(pivot);
       const Real<T> square = Kokkos::fma(pivot_.real(), pivot_.real(), pivot_.imag() * pivot_.imag());
@@ -41,12 +41,12 @@ template <Scalar T> class PivotDivisor {
              static_cast<Real<T>>(static_cast<double>(x.imag()) * scale_));
   }
 
-  T pivot_;  // Of complex numbers its reciprocal.
+  T pivot_;  // For complex numbers, its reciprocal.
   double scale_ = 1.0;
   bool scales_ = false;
 };
 
-/// x / root, each part correctly rounded: by a pivot that is real, as those of Cholesky's method are.
+/// x / root, each part correctly rounded: division by a real pivot, as in Cholesky's method.
 template <Scalar T> KOKKOS_INLINE_FUNCTION T divided(const T& x, Real<T> root) {
   if constexpr (is_complex<T>) {
     return T(x.real() / root, x.imag() / root);

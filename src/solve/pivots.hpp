@@ -1,4 +1,4 @@
-// Factors and their pivots as arguments.
+// Checks of factors and pivots given as arguments.
 #pragma once
 
 #include "solve/placed_matrix.hpp"
@@ -6,7 +6,7 @@
 
 namespace heddle::impl {
 
-/// Throws Error(argument) for factors that are not square, and for pivots that can't be theirs.
+/// Throws Error(argument) for factors that are not square, and for pivots that can't belong to them.
 template <Scalar T> void require_factors(const char* of, const PlacedMatrix<T>& LU, const LuReport& factors) {
   require_square(of, "LU", LU);
   require(static_cast<Index>(factors.pivots.size()) == LU.rows(), of, ": ", factors.pivots.size(), " pivots; expected ",

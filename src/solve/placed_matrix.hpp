@@ -1,4 +1,4 @@
-// Matrices over the ranks of a communicator, or of one rank that has none: one piece of code serves both.
+// Matrices over the ranks of a communicator, or on one rank without a communicator, with one interface.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -11,8 +11,7 @@
 
 namespace heddle::impl {
 
-/// The ranks that an operation runs on: those of a communicator, or one by itself, on whose way no function of MPI is
-/// called.
+/// The ranks that an operation runs on: those of a communicator, or one rank alone, which calls no function of MPI.
 class OptionalRanks {
  public:
   OptionalRanks() = default;
@@ -20,7 +19,7 @@ class OptionalRanks {
   explicit OptionalRanks(const ExecutionSpace& space) : space_(space) {}
 
   [[nodiscard]] const ExecutionSpace& space() const { return space_; }
-  /// Null where there is none.
+  /// Null if there is no communicator.
   [[nodiscard]] const Communicator* comm() const { return comm_ ? &*comm_ : nullptr; }
   [[nodiscard]] int rank() const { return comm_ ? comm_->rank() : 0; }
   [[nodiscard]] int size() const { return comm_ ? comm_->size() : 1; }
@@ -46,7 +45,7 @@ class OptionalRanks {
   std::optional<Communicator> comm_;
 };
 
-/// Throws Error(argument) for what is no column-major matrix.
+/// Throws Error(argument) for a matrix that is not column-major.
 template <class T> void require_column_major(const char* of, const MatrixView<T>& M, const char* name = "A") {
   const bool down = M.extent(0) <= 1 || M.stride(0) == 1;
   const bool along = M.extent(1) <= 1 || M.stride(1) >= M.extent(0);
@@ -55,32 +54,32 @@ template <class T> void require_column_major(const char* of, const MatrixView<T>
           " or more");
 }
 
-/// A DistributedMatrix, or a column-major matrix of one rank, which has all rows and columns in their order whatever
-/// its placement says. Copies are shallow.
+/// A DistributedMatrix, or a column-major matrix of one rank, which has all rows and columns in their order in any
+/// placement. Copies are shallow.
 template <Scalar T> class PlacedMatrix {
  public:
   PlacedMatrix() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): the same matrix
   PlacedMatrix(const DistributedMatrix<T>& M)
       : ranks_(M.communicator()), placement_(M.placement()), local_(M.local()), distributed_(M) {}
-  /// Of one rank. Throws Error(argument), with the names of the operation and of the matrix, for strides that are not
-  /// those of a column-major matrix.
+  /// A matrix of one rank. Throws Error(argument), with the names of the operation and of the matrix, for strides that
+  /// are not those of a column-major matrix.
   PlacedMatrix(const ExecutionSpace& space, const char* of, const char* name, const MatrixView<T>& M)
       : ranks_(space),
         placement_(Placement::on_rank(static_cast<Index>(M.extent(0)), static_cast<Index>(M.extent(1)), 0)) {
     require_column_major(of, M, name);
     const auto rows = static_cast<Index>(M.extent(0));
     const auto columns = static_cast<Index>(M.extent(1));
-    // Of a single column or none, strides say nothing.
+    // The stride of a single column has no meaning.
     const Index leading = columns > 1 ? static_cast<Index>(M.stride(1)) : rows;
     local_ = matrix_view(M.data(), rows, columns, std::max<Index>(leading, 1));
   }
-  /// The same of a matrix that is only read.
+  /// A read-only matrix of one rank.
   PlacedMatrix(const ExecutionSpace& space, const char* of, const char* name, const MatrixView<const T>& M)
       : PlacedMatrix(space, of, name,
                      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): what is an input is not written
                      MatrixView<T>(const_cast<T*>(M.data()), M.layout())) {}
-  /// A new one, whose elements are not initialised.
+  /// A new matrix, whose elements are not initialised.
   PlacedMatrix(const OptionalRanks& ranks, const Placement& placement, const std::string& label)
       : ranks_(ranks), placement_(placement) {
     if (ranks.comm() != nullptr) {
@@ -99,7 +98,7 @@ template <Scalar T> class PlacedMatrix {
   [[nodiscard]] Index columns() const { return placement_.columns(); }
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] const MatrixView<T>& local() const { return local_; }
-  /// Throws std::bad_optional_access where it is of one rank without a communicator.
+  /// Throws std::bad_optional_access for a matrix of one rank without a communicator.
   [[nodiscard]] const DistributedMatrix<T>& distributed() const { return distributed_.value(); }
   [[nodiscard]] Index global_row(Index local) const { return placement_.row_axis().global(grid_row(), local); }
   [[nodiscard]] Index global_column(Index local) const { return placement_.column_axis().global(grid_column(), local); }
@@ -110,7 +109,7 @@ template <Scalar T> class PlacedMatrix {
     return placement_.in_grid(ranks_.rank()) ? placement_.grid_column(ranks_.rank()) : 0;
   }
   [[nodiscard]] Residence residence() const { return placement_.residence(); }
-  /// Whether its elements lie as this placement would have them. One rank has all of them, in order, by any.
+  /// Whether its elements are stored as in this placement. On one rank all placements store them alike.
   [[nodiscard]] bool lies_as(const Placement& placement) const {
     return ranks_.size() == 1 ? residence() == placement.residence() : placement_ == placement;
   }
@@ -122,7 +121,7 @@ template <Scalar T> class PlacedMatrix {
   std::optional<DistributedMatrix<T>> distributed_;
 };
 
-/// Copies A into B, of the same shape and ranks. Blocks where there are several ranks.
+/// Copies A into B, of the same shape and ranks. Blocks if there are several ranks.
 template <Scalar T> void redistribute(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B) {
   if (A.ranks().comm() != nullptr) {
     heddle::redistribute(A.distributed(), B.distributed());
@@ -131,7 +130,7 @@ template <Scalar T> void redistribute(const PlacedMatrix<T>& A, const PlacedMatr
   }
 }
 
-/// A matrix where it is wanted: itself, or a copy.
+/// Return the matrix in this placement: itself, or a copy.
 template <Scalar T> PlacedMatrix<T> placed(const PlacedMatrix<T>& M, const Placement& placement) {
   if (M.lies_as(placement)) return M;
   const PlacedMatrix<T> copy(M.ranks(), placement, "heddle::solve::placed");
@@ -156,7 +155,7 @@ struct OnDiagonal {
   }
 };
 
-/// A = 0, but for ones on the diagonal of the matrix.
+/// A = I: ones on the diagonal, zeros elsewhere.
 template <Scalar T> void set_identity(const PlacedMatrix<T>& A) {
   const OnDiagonal on_diagonal(A);
   const Elements<T> a(A.local());
@@ -181,7 +180,7 @@ template <Scalar T> void subtract_identity(const PlacedMatrix<T>& A) {
 template <class Matrix> void require_square(const char* of, const char* name, const Matrix& A) {
   require(A.rows() == A.columns(), of, ": ", name, " is ", A.rows(), " x ", A.columns(), "; expected a square matrix");
 }
-/// Throws Error(argument) for right-hand sides of another height.
+/// Throws Error(argument) for right-hand sides with another number of rows.
 template <class Matrix> void require_rows(const char* of, const char* name, const Matrix& B, Index rows) {
   require(B.rows() == rows, of, ": ", name, " has ", B.rows(), " rows; expected ", rows);
 }

@@ -1,3 +1,4 @@
+// QR factorizations over all ranks or on one, products with Q, and Q itself.
 #include "core/instantiate.hpp"
 #include "solve/host_copy.hpp"
 #include "solve/qr_columns.hpp"
@@ -15,7 +16,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// Emulated: one for all backends.
+// For emulated products one value for all backends.
 constexpr Index emulated_qr_block = 256;
 constexpr Index native_qr_block = on_host ? 128 : 256;
 
@@ -26,7 +27,7 @@ template <Scalar T> double qr_flops(Index rows, Index columns) {
   return flops_per_multiply_add<T> * (2.0 * m * n * k - (m + n) * k * k + 2.0 / 3.0 * k * k * k);
 }
 
-// tau of a panel from the diagonal of its triangle.
+// Copy tau of a panel from the diagonal of its triangle.
 template <Scalar T>
 void take_tau(const ExecutionSpace& space, const MatrixView<T>& L, const Kokkos::View<T*, MemorySpace>& tau,
               Index first) {
@@ -36,7 +37,8 @@ void take_tau(const ExecutionSpace& space, const MatrixView<T>& L, const Kokkos:
       KOKKOS_LAMBDA(Index k) { tau(first + k) = conjugate(l(k, k)); });
 }
 
-// The first step whose diagonal element on this rank is zero or not finite, counted from 1, or the largest number.
+// Return the first step, counted from 1, whose diagonal element on this rank is zero or not finite, or else the largest
+// number.
 template <Scalar T>
 Index first_without_diagonal(const ExecutionSpace& space, const MatrixView<T>& local, const CyclicAxis& columns,
                              int rank, Index steps) {
@@ -101,14 +103,14 @@ template <Scalar T> struct QrFactorization : PlannedFactorization<T> {
   }
   [[nodiscard]] Index info(const MatrixView<T>& local) const {
     const Index mine = first_without_diagonal<T>(this->space, local, this->axis, this->rank(), this->schedule.steps());
-    // As a number that grows towards the first.
+    // Negated, so that the maximum over ranks is the first step.
     const double none = -static_cast<double>(this->schedule.steps()) - 1.0;
     const double first = this->over_ranks(mine > this->schedule.steps() ? none : -static_cast<double>(mine));
     return first == none ? 0 : static_cast<Index>(-first);
   }
 
   QrEngine<T> engine;
-  Kokkos::View<double*, MemorySpace> powers;  // Of two, that columns were divided by.
+  Kokkos::View<double*, MemorySpace> powers;  // Powers of two that columns were divided by.
   Kokkos::View<T*, MemorySpace> tau;
 };
 
@@ -125,8 +127,8 @@ void require_product(const char* of, Operation op, Index rows, Index columns, co
           ": operation transpose of complex Q; expected none or conjugate_transpose");
 }
 
-// Reflections from the factors on columns of C: all of them, or, `from_identity`, those that each panel can change
-// where C is the identity.
+// Apply reflections from the factors to columns of C: to all, or, if C is the identity (`from_identity`), to those that
+// each panel can change.
 template <Scalar T>
 void multiply_by_q(const ExecutionSpace& space, const Communicator* comm, bool adjoint, const LuSchedule& schedule,
                    Arithmetic arithmetic, const MatrixView<T>& factors, const std::vector<T>& tau,
@@ -159,7 +161,7 @@ void multiply_over_ranks(const Communicator& comm, bool adjoint, const Distribut
   if (!c.lies_as(C.placement())) redistribute<T>(c, C);
 }
 
-// The first columns of the identity.
+// Fill with the first columns of the identity.
 template <Scalar T> void fill_with_identity(const DistributedMatrix<T>& Q) {
   fill(
       Q, KOKKOS_LAMBDA(Index i, Index j) { return i == j ? T(1) : T(0); });

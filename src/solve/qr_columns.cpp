@@ -1,3 +1,4 @@
+// Scaling of columns by powers of two, and back.
 #include "solve/qr_columns.hpp"
 
 #include "core/instantiate.hpp"
@@ -16,7 +17,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T by_power_of_two(const T& x, int pow
   }
 }
 
-// A team a column.
+// A team scales a column.
 template <Scalar T> struct ScaleColumn {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   Elements<T> A;

@@ -1,4 +1,4 @@
-// Columns of a matrix on one rank, scaled by powers of two.
+// Scaling of the columns of one rank's matrix by powers of two.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -6,13 +6,13 @@
 
 namespace heddle::impl {
 
-/// Divides each column, whose largest part is x with 2^(e - 1) <= x < 2^e and |e| > `bearable`, by 2^e, which is
-/// entered in `powers`; others, and those of zeros or with an element that is not finite, have power 0. Ordered on
-/// `space`, does not block on GPUs.
+/// Divides each column whose largest part is x, with 2^(e - 1) <= x < 2^e and |e| > `bearable`, by 2^e, and enters e in
+/// `powers`; other columns, and those of zeros or with an element that is not finite, have power 0. Ordered on `space`,
+/// does not block on GPUs.
 template <Scalar T>
 void scale_columns(const ExecutionSpace& space, const MatrixView<T>& A, int bearable,
                    const Kokkos::View<double*, MemorySpace>& powers);
-/// The reverse, of rows 0 to global(j) of column j, its global index.
+/// Reverses it in rows 0 to global(j) of column j, global(j) being its global index.
 template <Scalar T>
 void scale_triangle_back(const ExecutionSpace& space, const MatrixView<T>& A, const CyclicAxis& columns, int rank,
                          const Kokkos::View<double*, MemorySpace>& powers);

@@ -1,4 +1,4 @@
-// Panels of reflections, on the rank that has their columns and on all others.
+// Panels of reflections: factored on the rank that has their columns, and applied on all ranks.
 #pragma once
 
 #include "solve/factorization.hpp"
@@ -12,18 +12,17 @@ namespace heddle::impl {
 
 /// Options of a factorization whose panels are applied one by one.
 [[nodiscard]] LuOptions panel_options(const QrOptions& options);
-/// Throws Error(argument) for what can't be.
+/// Throws Error(argument) for invalid options.
 void require_qr_options(const char* of, Index rows, Index columns, const QrOptions& options);
 [[nodiscard]] inline std::vector<Argument> arguments_of(const QrOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)), argument("block", options.block)};
 }
 
-/// The reflections of an m x n matrix whose columns are dealt out, panel by panel, and columns that they are applied
-/// to.
+/// The reflections of an m x n matrix whose columns are dealt out, panel by panel, and their application to columns.
 template <Scalar T> class QrEngine {
  public:
-  /// `columns`: who has which columns of the factored matrix. Reflections go to up to `targets` columns of this rank,
-  /// in pieces of `piece`. `comm` may be null.
+  /// `columns`: distribution of columns of the factored matrix. Reflections are applied to up to `targets` columns of
+  /// this rank, in pieces of `piece`. `comm` may be null.
   QrEngine(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const CyclicAxis& columns,
            Arithmetic arithmetic, Index piece, Index targets)
       : schedule_(schedule),
@@ -41,14 +40,14 @@ template <Scalar T> class QrEngine {
     }
   }
 
-  /// Factors panel p of the matrix whose columns on this rank are `local`; all ranks have its reflections then.
+  /// Factors panel p of the matrix whose columns on this rank are `local`, and returns its reflections on all ranks.
   BlockReflector<T> factor(const MatrixView<T>& local, Index p) {
     if (columns_.owner(schedule_.panel(p).begin) == rank()) {
       panel_.factor(update_.subtract(), panel_of(local, p), own(p));
     }
     return share(p);
   }
-  /// The reflections of panel p of the factored matrix on all ranks, from tau of all panels.
+  /// Return the reflections of panel p of the factored matrix on all ranks, from tau of all panels.
   BlockReflector<T> gather(const MatrixView<T>& local, const Kokkos::View<T*, MemorySpace>& tau, Index p) {
     const Range of = schedule_.panel(p);
     if (columns_.owner(of.begin) == rank()) {
@@ -57,7 +56,7 @@ template <Scalar T> class QrEngine {
     }
     return share(p);
   }
-  /// op(Q) of the panel's reflections on columns of all rows of a matrix.
+  /// Applies op(Q) of the panel's reflections to columns of all rows of a matrix.
   void apply(const BlockReflector<T>& reflector, bool adjoint, Index p, const MatrixView<T>& C, Index first) {
     update_(reflector, adjoint,
             block_of(C, schedule_.panel(p).begin, schedule_.rows, 0, static_cast<Index>(C.extent(1))), first);
@@ -65,7 +64,7 @@ template <Scalar T> class QrEngine {
 
  private:
   [[nodiscard]] int rank() const { return exchange_ ? exchange_->rank() : 0; }
-  // Numbers that hold a triangle.
+  // Number of Index elements that hold a triangle.
   [[nodiscard]] Index extent() const {
     constexpr auto bytes = static_cast<Index>(sizeof(Index));
     return (width_ * width_ * static_cast<Index>(sizeof(T)) + 2 * bytes - 1) / (2 * bytes) * 2;
@@ -79,7 +78,7 @@ template <Scalar T> class QrEngine {
     return {matrix_view(vectors_.data(), rows, of.size(), rows),
             matrix_view(reinterpret_cast<T*>(numbers(p).data()), of.size(), of.size(), of.size())};
   }
-  // A panel that this rank has.
+  // A panel of this rank.
   [[nodiscard]] MatrixView<T> panel_of(const MatrixView<T>& local, Index p) const {
     const Range of = schedule_.panel(p);
     const Range mine = columns_.locals(rank(), of);
@@ -101,8 +100,8 @@ template <Scalar T> class QrEngine {
   QrPanel<T> panel_;
   QrUpdate<T> update_;
   std::unique_ptr<PanelExchange<T>> exchange_;  // Null on one rank.
-  Kokkos::View<T*, MemorySpace> vectors_;       // V of the panel that is at hand.
-  Kokkos::View<Index*, MemorySpace> numbers_;   // L of each panel, as numbers that travel with it.
+  Kokkos::View<T*, MemorySpace> vectors_;       // V of the current panel.
+  Kokkos::View<Index*, MemorySpace> numbers_;   // L of each panel, stored as the numbers that are sent with it.
 };
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// QR factorization of a few columns of a panel, one after the other, on CPUs and GPUs.
 #include "solve/qr_leaf.hpp"
 
 #include "core/instantiate.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr int leaf_most = static_cast<int>(qr_leaf_width);
 
-// Sums of one step: column c of the leaf's remaining ones, the first of which is the step's own.
+// Sums of one step; column c counts from the step's own column.
 template <Scalar T> struct LeafSums {
   T* data;
   Index runs;
@@ -31,7 +32,7 @@ template <Scalar T> std::uint64_t largest_of_run(const T* x, Index first, Index 
   return most;
 }
 
-// On CPUs: what a run adds to the sums of step j, for `count` columns.
+// On CPUs: add a run's contribution to the sums of step j, for `count` columns.
 template <Scalar T>
 void host_leaf_sums(const Elements<T>& P, Index j, int count, Real<T> down, Index run, Index first, Index last,
                     const LeafSums<T>& sums) {
@@ -56,7 +57,7 @@ void host_leaf_sums(const Elements<T>& P, Index j, int count, Real<T> down, Inde
   }
 }
 
-// On CPUs: the reflection of rows [first, last); the largest part of the next column comes back.
+// On CPUs: apply the reflection to rows [first, last); returns the largest part of the next column.
 template <Scalar T>
 std::uint64_t host_reflect(const Elements<T>& P, Index j, int count, Real<T> down, const Reflector<T>& reflector,
                            const T* shares, Index first, Index last) {
@@ -72,7 +73,7 @@ std::uint64_t host_reflect(const Elements<T>& P, Index j, int count, Real<T> dow
   return count > 1 ? largest_of_run(&P(0, j + 1), first, last) : 0;
 }
 
-// On GPUs: a team a run. First the sums of a step, then what follows from them.
+// On GPUs a team takes a run; a first kernel computes the sums of a step, a second one applies the reflection.
 template <Scalar T> struct DeviceLeafStep {
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   Elements<T> P;
@@ -81,7 +82,7 @@ template <Scalar T> struct DeviceLeafStep {
   int count;  // Columns of the leaf from j on.
   LeafSums<T> sums;
   T* heads;
-  std::uint64_t* largest;  // Of columns from j on.
+  std::uint64_t* largest;  // Bits of the largest parts of columns from j on.
   Elements<T> triangle;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index start_of(Index run) const { return (j / sum_run + run) * sum_run; }
@@ -116,7 +117,7 @@ template <Scalar T> struct DeviceLeafSums : DeviceLeafStep<T> {
       HEDDLE_UNROLL
       for (int l = 0; l < sum_lanes; ++l) sum[l] = lanes(c, l);
       this->sums.of(run, c) = sum_of_lanes(sum);
-      // The second kernel's teams write this row while others still want it.
+      // The second kernel's teams write this row while others still read it.
       if (run == 0) this->heads[c] = this->P(this->j, this->j + c);
     });
   }
@@ -208,7 +209,7 @@ void QrLeaf<T>::factor_on_host(const ExecutionSpace& space, const MatrixView<T>&
     const auto count = static_cast<int>(end - j);
     const int power = power_of_column<T>(most);
     const Real<T> down = two_to_the<T>(-power);
-    // From the run of row j on, whether or not there is a row below in it.
+    // From the run of row j on, even if it has no row below.
     const LeafSums<T> sums{sums_.data(), runs_of(j, rows)};
     for (int c = 0; c < count; ++c) sums.of(0, c) = T(0);
     for_sum_runs(space, "heddle::solve::qr_sums", j + 1, rows, count, [=](Index run, Index first, Index last) {

@@ -1,4 +1,4 @@
-// A few columns of a QR factorization, one after the other.
+// A leaf of a QR factorization: a few columns, one after the other.
 #pragma once
 
 #include "core/simd.hpp"
@@ -7,13 +7,13 @@
 
 namespace heddle::impl {
 
-/// Columns where the recursion on the columns of a panel ends. Bits depend on it, so that it is one for all backends.
+/// Width at which the recursion on the columns of a panel ends. Bits depend on it, so it is the same for all backends.
 inline constexpr Index qr_leaf_width = 8;
 
-/// Columns [begin, end) of rows [begin, rows) of panels, with its workspace. Each step finds the sums of a column's
-/// squares and of its products with the columns on its right at once, in RowSums' order, from the row below the
-/// diagonal on, of the column divided by a power of two (power_of_column() of the largest part from the diagonal on).
-/// R is left on and above the diagonal, v below, and conj(tau) on the diagonal of `triangle`.
+/// Factors columns [begin, end) of rows [begin, rows) of panels, with its workspace. Each step computes the sums of a
+/// column's squares and of its products with the columns on its right together, in RowSums' order, from the row below
+/// the diagonal on; the column is first divided by a power of two (power_of_column() of the largest part from the
+/// diagonal on). R is left on and above the diagonal, v below, and conj(tau) on the diagonal of `triangle`.
 template <Scalar T> class QrLeaf {
  public:
   QrLeaf() = default;
@@ -26,8 +26,8 @@ template <Scalar T> class QrLeaf {
   void factor_on_host(const ExecutionSpace& space, const MatrixView<T>& panel, Index begin, Index end,
                       const MatrixView<T>& triangle);
 
-  Kokkos::View<T*, MemorySpace> sums_;                 // Of each run, those of one column together.
-  Kokkos::View<T*, MemorySpace> heads_;                // A step's row of the leaf, as it was before.
+  Kokkos::View<T*, MemorySpace> sums_;                 // Sums of each run; those of one column are contiguous.
+  Kokkos::View<T*, MemorySpace> heads_;                // A step's row of the leaf before the reflection.
   Kokkos::View<std::uint64_t*, MemorySpace> largest_;  // Bits of each column's largest part.
 };
 

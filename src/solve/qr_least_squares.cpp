@@ -26,7 +26,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// A, or, where it is wider than high, its conjugate transpose, with its columns scaled to one size: factored.
+// The QR factorization of A, or, if it is wider than high, of its conjugate transpose, with columns scaled to one size.
 template <Scalar T> struct ScaledQr {
   ScaledQr(const Communicator& comm, const DistributedMatrix<T>& A, const QrOptions& options)
       : is_wide(A.rows() < A.columns()),
@@ -61,7 +61,7 @@ template <Scalar T> struct ScaledQr {
         space, "heddle::solve::qr_triangle", static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
         KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = i <= columns.global(rank, j) ? source(i, j) : T(0); });
   }
-  /// The powers of two that A's columns, or, where it is wide, its rows, are multiplied by.
+  /// The powers of two that A's columns (if A is wide, its rows) are multiplied by.
   [[nodiscard]] std::vector<Index> exponents() const {
     std::vector<Index> exponents(powers.size());
     std::transform(powers.begin(), powers.end(), exponents.begin(),
@@ -76,7 +76,8 @@ template <Scalar T> struct ScaledQr {
   QrReport<T> report;
 };
 
-// The first rows of `tall`, whose columns lie as those of `flat` do, into it, or the reverse, with zeros below.
+// Copy the first rows of a matrix, from `tall` into `flat` or the reverse with zeros below; their columns are placed
+// alike.
 template <Scalar T> void copy_first_rows(const DistributedMatrix<T>& from, const DistributedMatrix<T>& to) {
   const ExecutionSpace& space = from.communicator().space();
   const Index rows = std::min(from.rows(), to.rows());
@@ -86,7 +87,7 @@ template <Scalar T> void copy_first_rows(const DistributedMatrix<T>& from, const
                    block_of<T>(to.local(), 0, rows, 0, columns));
 }
 
-// 2-norms of rows [first, ...) of each column, times 2^-power of this rank's columns, on every rank.
+// Return the 2-norms of rows [first, ...) of each column, times 2^-power of this rank's columns, on every rank.
 template <Scalar T>
 std::vector<double> norms_below(const DistributedMatrix<T>& C, Index first, const OfColumns& powers) {
   const Communicator& comm = C.communicator();
@@ -105,7 +106,7 @@ std::vector<double> norms_below(const DistributedMatrix<T>& C, Index first, cons
 
 template <Scalar T>
 double condition_of(const Communicator& comm, const DistributedMatrix<T>& R, const LuOptions& options) {
-  // Factors L = I and U = R.
+  // R solves as factors L = I and U = R.
   LuReport factors;
   for (Index k = 0; k < R.rows(); ++k) factors.pivots.push_back(k);
   return condition(comm, R, factors, static_cast<double>(norm(R, Norm::one)), options);
@@ -153,7 +154,7 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
       const auto none = [](const DistributedMatrix<T>& M) {
         return std::vector<Index>(static_cast<std::size_t>(M.rows()), 0);
       };
-      // Sums over a column, and reflections, are within some powers of two of its numbers.
+      // Sums over a column, and reflections, exceed its numbers by at most this power of two.
       const Index room = std::ilogb(static_cast<double>(std::max<Index>(b.rows(), 1))) + 8;
       const impl::OfColumns powers = impl::scale_right<T>(b, factored.is_wide ? scaled : none(b), {}, 0, room);
       if (factored.is_wide) {

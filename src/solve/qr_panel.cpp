@@ -1,3 +1,4 @@
+// Recursive Householder QR of one rank's panel, and its block reflector.
 #include "solve/qr_panel.hpp"
 
 #include "core/instantiate.hpp"
@@ -9,7 +10,7 @@
 namespace heddle::impl {
 namespace {
 
-// Below, in rows or columns of a product V^H C, a BLAS's call costs more than sums in RowSums' order do.
+// Smallest number of rows or columns of V^H C for which a BLAS call costs less than sums in RowSums' order.
 constexpr Index least_native_sums = 32;
 
 template <Scalar T> void qr_clear(const ExecutionSpace& space, const MatrixView<T>& M) {
@@ -19,7 +20,7 @@ template <Scalar T> void qr_clear(const ExecutionSpace& space, const MatrixView<
       KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = T(0); });
 }
 
-// V of columns from `first` on of a factored panel, which P is.
+// Extract V of columns from `first` on of a factored panel P.
 template <Scalar T>
 void take_vectors(const ExecutionSpace& space, const MatrixView<const T>& P, Index first, const MatrixView<T>& V) {
   const Elements<const T> p(P);
@@ -32,8 +33,8 @@ void take_vectors(const ExecutionSpace& space, const MatrixView<const T>& P, Ind
       });
 }
 
-// L below its diagonal from G = -V^H V, a column a thread: l_ik is conj(tau_i) times the chain of g_ip l_pk for p = k
-// to i - 1.
+// Compute L below its diagonal from G = -V^H V, one thread per column: l_ik is conj(tau_i) times the chain of g_ip l_pk
+// for p = k to i - 1.
 template <Scalar T>
 void leaf_triangle(const ExecutionSpace& space, const MatrixView<const T>& G, const MatrixView<T>& L) {
   const Elements<const T> g(G);

@@ -1,3 +1,4 @@
+// Sums over the rows of a panel in a fixed order, on CPUs and GPUs.
 #include "solve/qr_sums.hpp"
 
 #include "core/instantiate.hpp"
@@ -8,11 +9,11 @@
 namespace heddle::impl {
 namespace {
 
-// Sums of runs, those of one element one after the other.
+// Sums of runs; those of one element are contiguous.
 template <Scalar T> struct RunSums {
   T* data;
   Index runs;
-  Index rows;  // Of S.
+  Index rows;  // Rows of S.
   KOKKOS_INLINE_FUNCTION T& operator()(Index run, Index i, Index j) const { return data[run + runs * (i + rows * j)]; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T total(Index i, Index j) const {
     T sum(0);
@@ -21,7 +22,7 @@ template <Scalar T> struct RunSums {
   }
 };
 
-// On CPUs: columns [i, i + left) of X with all of Y in one run.
+// On CPUs: sums of columns [i, i + left) of X with all of Y in one run.
 template <Scalar T, int left>
 void host_sums(const Elements<const T>& X, const Elements<const T>& Y, Index i, Index columns, Index first, Index last,
                Index run, const RunSums<T>& sums) {
@@ -63,10 +64,11 @@ void sums_on_host(const ExecutionSpace& space, const Elements<const T>& X, const
                        });
 }
 
-// On GPUs: a team has a run of 8 columns of X and 8 or 16 of Y, a thread a chain of one column of Y with each of X's.
+// On GPUs: a team takes a run of 8 columns of X and 8 or 16 of Y; a thread, a chain of one column of Y with each of
+// X's.
 template <Scalar T> struct DeviceRowSums {
   static constexpr int left = 8;
-  static constexpr int right = sizeof(T) == 16 ? 8 : 16;  // So that fast memory holds all chains.
+  static constexpr int right = sizeof(T) == 16 ? 8 : 16;  // Limited so that fast memory holds all chains.
   static constexpr int threads = right * sum_lanes;
   using Team = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
   using Lanes = Kokkos::View<T[right][left][sum_lanes + 1], typename ExecutionSpace::scratch_memory_space,

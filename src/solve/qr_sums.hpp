@@ -1,4 +1,4 @@
-// Sums over the rows of a panel, in an order that belongs to the definition of QR factors.
+// Sums over the rows of a panel, in an order that is part of the definition of QR factors.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -8,12 +8,12 @@
 
 namespace heddle::impl {
 
-/// Rows of a run: what is summed by one team of threads.
+/// Rows of a run, which one team of threads sums.
 inline constexpr Index sum_run = 512;
 /// Chains of a run, each of which takes every sum_lanes-th row.
 inline constexpr int sum_lanes = 16;
 
-/// The chains' sums as one: the second half is added to the first until one is left.
+/// Adds the sums of the chains: the second half is added to the first until one is left.
 template <class Number> KOKKOS_INLINE_FUNCTION Number sum_of_lanes(Number (&sums)[sum_lanes]) {
   for (int half = sum_lanes / 2; half > 0; half /= 2) {
     for (int l = 0; l < half; ++l) sums[l] = sums[l] + sums[l + half];
@@ -21,7 +21,7 @@ template <class Number> KOKKOS_INLINE_FUNCTION Number sum_of_lanes(Number (&sums
   return sums[0];
 }
 
-/// Runs that rows [begin, rows) are in; the first of them is begin / sum_run.
+/// Number of runs that contain rows [begin, rows); the first of them is begin / sum_run.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION Index runs_of(Index begin, Index rows) {
   return rows <= begin ? 0 : (rows - 1) / sum_run - begin / sum_run + 1;
 }
@@ -30,19 +30,19 @@ template <class Number> KOKKOS_INLINE_FUNCTION Number sum_of_lanes(Number (&sums
 ///
 /// An element is the sum of conj(x_r) y_r in this order: rows are cut into runs of sum_run, counted from row 0, and
 /// dealt out within a run to sum_lanes chains in turn; each chain is multiply_add(conj(x_r), y_r, sum) from zero on, in
-/// the order of the rows; sum_of_lanes() adds the chains of a run, and runs are added to zero one after the other. Of
-/// sum_lanes rows that begin together all take part as soon as one does: those outside of [begin, rows) as zeros. The
-/// result's sign is then turned.
+/// the order of the rows; sum_of_lanes() adds the chains of a run, and runs are added to zero one after the other. Rows
+/// are taken in aligned sets of sum_lanes: if one row of a set is in [begin, rows), the others take part as zeros. The
+/// result is then negated.
 template <Scalar T> class RowSums {
  public:
-  /// For up to so many rows, and so many elements of S.
+  /// For up to `rows` rows and `elements` elements of S.
   RowSums(const ExecutionSpace& space, Index rows, Index elements);
   /// Ordered on `space`, does not block on GPUs.
   void operator()(const ExecutionSpace& space, const MatrixView<const T>& X, const MatrixView<const T>& Y, Index begin,
                   const MatrixView<T>& S) const;
 
  private:
-  Kokkos::View<T*, MemorySpace> runs_;  // Sums of each run: those of one element of S lie together.
+  Kokkos::View<T*, MemorySpace> runs_;  // Sums of each run; those of one element of S are contiguous.
 };
 
 /// Columns of X and of Y whose sums a CPU keeps in registers: some sixteen vectors of 64 bytes.
@@ -52,7 +52,8 @@ template <Scalar T> struct SumTile {
   static constexpr int left = bytes == 256 ? 2 : 4;
 };
 
-/// On CPUs: what run's rows [first, last) add to left x right elements of X^H Y, one chain's sums after the other.
+/// On CPUs: adds the contribution of a run's rows [first, last) to left x right elements of X^H Y, one chain's sums
+/// after the other.
 template <Scalar T, int left, int right>
 inline void add_run(const T* x, Index leading_x, const T* y, Index leading_y, Index first, Index last,
                     T (&result)[left][right]) {
@@ -87,7 +88,7 @@ inline void add_run(const T* x, Index leading_x, const T* y, Index leading_y, In
       }
     }
   };
-  // Rows that are not all there: a copy between zeros.
+  // An incomplete set of rows is copied and padded with zeros.
   const auto add_some = [&](Index row) {
     T some_x[left][sum_lanes] = {};
     T some_y[right][sum_lanes] = {};
@@ -115,8 +116,8 @@ inline void add_run(const T* x, Index leading_x, const T* y, Index leading_y, In
   }
 }
 
-/// On CPUs: body(run, first, last) for the runs that rows [begin, rows) are in, by several threads where there is
-/// enough for them to do with `columns` columns.
+/// On CPUs: calls body(run, first, last) for the runs that contain rows [begin, rows), with several threads if
+/// `columns` columns are enough work.
 template <class Body>
 void for_sum_runs(const ExecutionSpace& space, const std::string& label, Index begin, Index rows, Index columns,
                   const Body& body) {

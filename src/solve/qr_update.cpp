@@ -1,3 +1,4 @@
+// Application of block reflections to trailing columns, natively or by emulated products.
 #include "core/instantiate.hpp"
 #include "solve/qr_panel.hpp"
 #include <heddle/transpose/transpose.hpp>
@@ -8,7 +9,7 @@
 namespace heddle::impl {
 namespace {
 
-// More moduli than one product's round-off needs, as in Subtraction: errors of all panels add up.
+// More moduli than one product's round-off needs, as in Subtraction, because the errors of all panels add up.
 
 }  // namespace
 
@@ -75,7 +76,7 @@ void QrUpdate<T>::minus_emulated(const MatrixView<const T>& V, const MatrixView<
   const ExecutionSpace& space = context_.space();
   const auto rows = static_cast<Index>(V.extent(0));
   if (!emulated_) emulated_ = std::make_unique<EmulatedProduct<T>>(space, width_, columns_, moduli_, 0);
-  // Vectors are as long as those they have room for, with zeros behind: room for much longer ones is a waste of work.
+  // Vectors are padded with zeros to their capacity; a much larger capacity would waste work.
   const Index fits = padded(rows, QuantisedVectors<T>::inner_padding);
   if (!left_ || fits > left_->leading() || 4 * fits <= 3 * left_->leading()) {
     left_.reset();

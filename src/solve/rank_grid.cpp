@@ -1,10 +1,11 @@
+// Routes of messages over the nodes of a group of ranks.
 #include "solve/rank_grid.hpp"
 
 namespace heddle::impl {
 
 Relay relay(const std::vector<int>& group, const std::vector<int>& node_of, int root, int me) {
   const auto node = [&](int rank) { return node_of[static_cast<std::size_t>(rank)]; };
-  // One rank of each node, the root's first and then the others in turn.
+  // One rank of each node: the root's first, then the others in turn.
   std::vector<int> heads{root};
   const auto begin = std::find(group.begin(), group.end(), root);
   const auto take = [&](int rank) {

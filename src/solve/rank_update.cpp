@@ -1,3 +1,4 @@
+// Rank-k updates of one triangle over the ranks, tile by tile.
 #include "solve/rank_update.hpp"
 
 #include "core/instantiate.hpp"
@@ -10,11 +11,11 @@ namespace {
 
 constexpr int block_tag = 14;
 
-// Tiles at least so large keep a BLAS busy.
+// Smallest tiles that keep a BLAS busy.
 constexpr Index least_tile = on_host ? 256 : 512;
 constexpr Index largest_tile = 2048;
 
-// The triangle of C in a tile of its own, zeros beside it; `real`: with a real diagonal.
+// Copy the triangle of C into a separate tile with zeros elsewhere; `real`: with a real diagonal.
 template <Scalar T>
 void take_triangle(const ExecutionSpace& space, bool below, bool real, const MatrixView<T>& C, const MatrixView<T>& W) {
   const Elements<T> c(C);
@@ -26,7 +27,7 @@ void take_triangle(const ExecutionSpace& space, bool below, bool real, const Mat
         w(i, j) = !inside ? T(0) : real && i == j ? T(real_of<Real<T>>(c(i, j))) : c(i, j);
       });
 }
-// And back.
+// Copy it back.
 template <Scalar T>
 void give_triangle(const ExecutionSpace& space, bool below, bool real, const MatrixView<T>& W, const MatrixView<T>& C) {
   const Elements<T> c(C);
@@ -88,7 +89,7 @@ template <Scalar T> Placement RankUpdate<T>::placement_of_c() const {
 }
 
 template <Scalar T> bool RankUpdate<T>::wanted_by(int rank, Index i) const {
-  // The first of a rank's blocks is its own number.
+  // A rank's first block has the rank's number.
   if (lower()) return rank <= i;
   const Index count = blocks();
   return rank < count && (count - 1 - rank) / axis_.processes * axis_.processes + rank >= i;
@@ -148,7 +149,7 @@ void RankUpdate<T>::multiply(const MatrixView<T>& left, const MatrixView<T>& rig
   (*emulated_)(terms_.alpha, *quantised_left_, *factor, terms_.beta, tile);
 }
 
-// A whole tile beside C, of which one triangle comes from there and goes back.
+// Compute a whole tile outside C; its triangle is copied from C and back.
 template <Scalar T>
 void RankUpdate<T>::update_diagonal(const MatrixView<T>& left, const MatrixView<T>& right, Index j,
                                     const MatrixView<T>& tile) {
@@ -164,7 +165,7 @@ void RankUpdate<T>::update_tiles(const MatrixView<T>& A, const MatrixView<T>& bl
   const int me = ranks_.rank();
   const Range rows = range(i);
   quantised_left_.reset();
-  // This rank's blocks, by their numbers here.
+  // This rank's blocks, by local number.
   const Index count = (axis_.count(me) + axis_.block - 1) / axis_.block;
   for (Index k = 0; k < count; ++k) {
     const Index j = k * axis_.processes + me;

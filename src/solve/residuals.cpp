@@ -19,7 +19,7 @@ double larger_of(double one, double other) {
   return std::isnan(one) || one > other ? one : other;
 }
 
-// The sums over j of 2^by |a_ij| sizes[j] for every row.
+// Return the sums over j of 2^by |a_ij| sizes[j] for every row.
 template <Scalar T>
 std::vector<double> sizes_at_power(const PlacedMatrix<T>& A, const std::vector<Size>& sizes, Index by) {
   std::vector<double> numbers(sizes.size());
@@ -38,7 +38,7 @@ std::vector<double> sizes_at_power(const PlacedMatrix<T>& A, const std::vector<S
       });
 }
 
-// |A| |x|: where a sum is near the ends of the range, all of them once more with powers of two.
+// Return |A| |x|; if a sum is near the ends of the range, all are computed once more with powers of two.
 template <Scalar T> std::vector<Size> safe_sizes_of_rows(const PlacedMatrix<T>& A, const std::vector<T>& x) {
   std::vector<Size> sizes(static_cast<std::size_t>(A.rows()));
   if (std::all_of(x.begin(), x.end(), [](const T& e) { return e == T(0); })) return sizes;
@@ -59,7 +59,7 @@ template <Scalar T> std::vector<Size> safe_sizes_of_rows(const PlacedMatrix<T>& 
   return sizes;
 }
 
-// e with all parts below 2^e; far below all others where all are zero.
+// Return e with all parts below 2^e; a large negative number if all are zero.
 template <Scalar T> Index exponent_of(const std::vector<T>& x) {
   double most = 0;
   for (const T& e : x) most = std::isfinite(part_size(e)) ? std::max(most, part_size(e)) : most;
@@ -80,7 +80,7 @@ template <Scalar T> T times_two_to(const T& x, Index power) {
   }
 }
 
-// The power that residuals below 2^size are best multiplied by.
+// Return the power that residuals below 2^size are best multiplied by.
 template <Scalar T> Index power_for(Index size) {
   using Limits = std::numeric_limits<Real<T>>;
   constexpr Index most = Limits::max_exponent - 1;
@@ -127,7 +127,7 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
   A.space().fence("heddle::solve::residuals");
   std::vector<Index> powers(static_cast<std::size_t>(X.columns()), 0);
   if (X.rows() == 0 || X.columns() == 0) return powers;
-  // Of a sum of products of complex numbers, a part is below 2 n times the parts of both.
+  // Each part of a sum of products of complex numbers is below 2 n times the product of the largest parts.
   const Index of_a = exponent_of_matrix(A) + std::ilogb(static_cast<double>(X.rows())) + 2;
   const auto power_of = [&](const std::vector<T>& x, const std::vector<T>& b) {
     return power_for<T>(std::max(of_a + exponent_of(x), exponent_of(b)) + 1);
@@ -138,7 +138,8 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
       powers[static_cast<std::size_t>(j)] = power_of(column_of(X, j), column_of(B, j));
     }
     Kokkos::deep_copy(A.space(), R.local(), B.local());
-    // Neighbours of one power, mostly all columns, are one product; of a few columns at a time, which the host copies.
+    // Consecutive columns with one power, usually all columns, are one product; few columns at a time, because the host
+    // copies them.
     constexpr Index most = 256;
     for (Index begin = 0, end = 0; begin < X.columns(); begin = end) {
       const Index power = powers[static_cast<std::size_t>(begin)];
@@ -201,7 +202,7 @@ template <Scalar T> std::vector<T> diagonal_of(const PlacedMatrix<T>& A) {
   const auto rows = static_cast<Index>(A.local().extent(0));
   const auto columns = static_cast<Index>(A.local().extent(1));
   if (rows > 0 && columns > 0) {
-    // For each local column the diagonal's local row, if it is here.
+    // For each local column, the diagonal's local row if this rank has it.
     std::vector<Index> local_row(static_cast<std::size_t>(columns), -1);
     const CyclicAxis& axis = A.placement().row_axis();
     for (Index j = 0; j < columns; ++j) {
@@ -222,7 +223,7 @@ template <Scalar T> std::vector<T> diagonal_of(const PlacedMatrix<T>& A) {
       if (local_row[static_cast<std::size_t>(j)] >= 0) mine[static_cast<std::size_t>(A.global_column(j))] = host(j);
     }
   }
-  // Each element is of one rank; the others have zeros, of which NaNs and signs of zeros must know nothing.
+  // Each element is on one rank; the others have zeros there, which must change neither NaNs nor signs of zeros.
   std::vector<T> all(mine.size() * static_cast<std::size_t>(ranks.size()));
   ranks.all_gather(std::span<const T>(mine), std::span<T>(all));
   for (Index k = 0; k < A.rows(); ++k) {

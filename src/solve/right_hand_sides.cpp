@@ -1,4 +1,4 @@
-// Powers of two for right-hand sides and solutions, and which of them are not finite.
+// Scaling of right-hand sides and solutions by powers of two, and search for columns that are not finite.
 #include "solve/right_hand_sides.hpp"
 
 #include "core/instantiate.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Team = Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
-// A team a column.
+// A team searches a column.
 template <Scalar T> struct FindNotFinite {
   Elements<T> M;
   Index rows;
@@ -30,7 +30,7 @@ template <Scalar T> struct FindNotFinite {
   }
 };
 
-// The exponents e of parts below 2^e, and no less than half of it, once rows are scaled.
+// Exponents e with 2^(e - 1) <= part < 2^e once rows are scaled.
 template <Scalar T> struct ChoosePowers {
   using Exponents = Kokkos::MinMaxScalar<Index>;
   Elements<T> B;
@@ -51,7 +51,7 @@ template <Scalar T> struct ChoosePowers {
     using Limits = std::numeric_limits<Real<T>>;
     constexpr Index top = Limits::max_exponent / 2;
     constexpr Index bottom = Limits::min_exponent / 2;
-    constexpr Index whole = Limits::min_exponent + Limits::digits;  // Numbers from 2^it on have all of their digits.
+    constexpr Index whole = Limits::min_exponent + Limits::digits;  // Numbers from 2^whole on have all of their digits.
     if (all.max_val < all.min_val) return 0;
     if (is_careful) {
       const Index to = bottom + size;
@@ -150,7 +150,7 @@ template <Scalar T> void take_for_not_finite(const PlacedMatrix<T>& X, const Pla
 template <Scalar T> Index first_overflow(const PlacedMatrix<T>& B, const PlacedMatrix<T>& X) {
   const auto of_b = host_copy(B.space(), columns_not_finite(B));
   const auto of_x = host_copy(X.space(), columns_not_finite(X));
-  // As a number that grows towards the first.
+  // Negated, so that the maximum over ranks is the first column.
   const auto none = -std::numeric_limits<double>::max();
   double mine = none;
   for (std::size_t j = of_x.extent(0); j-- > 0;) {

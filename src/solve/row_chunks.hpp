@@ -1,4 +1,4 @@
-// Rows shared out among the threads of a CPU.
+// Loops over rows, shared among the threads of a CPU.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -8,8 +8,8 @@
 
 namespace heddle::impl {
 
-/// body(first, last) for runs of rows that together are [begin, end), of `columns` columns each: runs that lie in the
-/// cache together, and threads where there is enough for them to do. On CPUs alone.
+/// Calls body(first, last) for runs of rows that make up [begin, end), with `columns` columns each: runs that fit into
+/// the cache, with several threads if there is enough work. On CPUs alone.
 template <class Body>
 void for_row_chunks(const ExecutionSpace& space, const std::string& label, Index begin, Index end, Index columns,
                     const Body& body) {

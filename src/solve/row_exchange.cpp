@@ -1,3 +1,4 @@
+// Exchange of matrix rows between the ranks of a column of the grid.
 #include "solve/row_exchange.hpp"
 
 #include "core/instantiate.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr int row_tag = 16;
 
-// Rows numbers[0], ... of `from`.
+// Copy rows numbers[0], ... of `from`.
 template <Scalar T>
 void take_listed(const ExecutionSpace& space, const MatrixView<const T>& from,
                  const Kokkos::View<const Index*, MemorySpace>& numbers, const MatrixView<T>& to) {
@@ -20,7 +21,7 @@ void take_listed(const ExecutionSpace& space, const MatrixView<const T>& from,
       space, "heddle::solve::take_listed", static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
       KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = source(numbers(i), j); });
 }
-// The rows of `from` as rows numbers[0], ...
+// Copy the rows of `from` to rows numbers[0], ...
 template <Scalar T>
 void put_listed(const ExecutionSpace& space, const MatrixView<const T>& from,
                 const Kokkos::View<const Index*, MemorySpace>& numbers, const MatrixView<T>& to) {
@@ -40,7 +41,7 @@ std::vector<RowMove> moves_of(const std::vector<Index>& pivots, Index first, Ind
   std::vector<RowMove> moves;
   const auto take = [&](Index r) {
     if (at(r) != r) moves.push_back({r, at(r)});
-    at(r) = r;  // A row that comes again has been counted.
+    at(r) = r;  // Each row is counted once.
   };
   for (Index k = first; k < last; ++k) {
     take(k);

@@ -1,4 +1,4 @@
-// Rows of a matrix between the ranks of a column of the grid, which have them.
+// Exchange of matrix rows between the ranks of a column of the grid.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -10,38 +10,38 @@
 
 namespace heddle::impl {
 
-/// A row that changes places: what was row `source` of a matrix becomes row `target`.
+/// A row that moves: row `source` of a matrix becomes row `target`.
 struct RowMove {
   Index target;
   Index source;
 };
-/// The moves that interchanging rows k and pivots[k], for k = first, ..., last - 1 in turn, comes to, each row being a
-/// target at most once. `order` holds r at each place r, and does so again afterwards.
+/// The moves equivalent to interchanging rows k and pivots[k] for k = first, ..., last - 1 in turn, each row being a
+/// target at most once. `order` holds r at each place r, before and after.
 [[nodiscard]] std::vector<RowMove> moves_of(const std::vector<Index>& pivots, Index first, Index last,
                                             std::vector<Index>& order);
 
-/// Which rows of a matrix the ranks of a column of the grid want, by their numbers in the matrix.
+/// Rows of a matrix that the ranks of a column of the grid want, by their numbers in the matrix.
 struct WantedRows {
-  std::vector<Index> common;               ///< Every rank.
-  std::vector<std::vector<Index>> by_row;  ///< The rank in a row of the grid, besides; by that row.
+  std::vector<Index> common;               ///< Rows that every rank wants.
+  std::vector<std::vector<Index>> by_row;  ///< Further rows that the rank in each row of the grid wants.
 };
 
-/// Which of its rows a rank sends, and where it puts those that it gets.
+/// Rows that a rank sends, and places of those it receives.
 struct RowPlan {
   std::vector<Index> numbers;              ///< Local rows, and places among the rows that are wanted here.
-  Range common;                            ///< Of `numbers`: local rows for every rank.
-  std::vector<Range> others;               ///< Likewise, for the rank of each row of the grid.
-  std::vector<std::array<Range, 2>> from;  ///< Places of what each of them sends: of the common rows, and of others.
-  Index wanted = 0;                        ///< Rows that are wanted here.
+  Range common;                            ///< Range of `numbers`: local rows for every rank.
+  std::vector<Range> others;               ///< Likewise, local rows for the rank of each row of the grid.
+  std::vector<std::array<Range, 2>> from;  ///< Places of the rows that each of them sends: the common rows, and others.
+  Index wanted = 0;                        ///< Number of rows that are wanted here.
 };
-/// For the rank in row `here` of the grid; `rows`: who has which rows.
+/// The plan of the rank in row `here` of the grid; `rows`: distribution of rows.
 [[nodiscard]] RowPlan plan_rows(const CyclicAxis& rows, int here, const WantedRows& wanted);
 
-/// Brings rows of a matrix, whose rows are dealt out, to the ranks that want them.
+/// Sends rows of a matrix, whose rows are dealt out, to the ranks that want them.
 template <Scalar T> class RowExchange {
  public:
-  /// For up to `common` rows that every rank wants in one call, and `others` besides over all ranks, of local matrices
-  /// of up to so many columns.
+  /// For up to `common` rows that every rank wants in one call, and `others` further ones over all ranks, of local
+  /// matrices of up to `columns` columns.
   RowExchange(const Communicator& comm, const RankGrid& grid, Index common, Index others, Index columns);
 
   /// Bytes that it allocates.
@@ -50,20 +50,19 @@ template <Scalar T> class RowExchange {
     return 3.0 * sizeof(T) * rows * static_cast<double>(columns) + 2.0 * lists * sizeof(Index) * rows;
   }
   [[nodiscard]] const ExecutionSpace& space() const { return comm_.space(); }
-  /// Of the matrix of which this rank has rows and columns `local`, the rows that are wanted here: those of
-  /// WantedRows::common, and then this rank's others. Ordered on the communicator's instance, and there until the next
-  /// call. Blocks until rows are on their way into this rank's memory. Collective over the ranks of a column of the
-  /// grid.
+  /// Return the wanted rows of the matrix of which this rank has `local`: those of WantedRows::common, then this rank's
+  /// others. Ordered on the communicator's instance, valid until the next call. Blocks until rows are on their way into
+  /// this rank's memory. Collective over the ranks of a column of the grid.
   [[nodiscard]] MatrixView<T> fetch(const MatrixView<T>& local, const WantedRows& wanted);
-  /// Row begin + k of `from` becomes row targets[k] of `to`, counted there.
+  /// Copies row begin + k of `from` to row targets[k] of `to`, a local number.
   void put(const MatrixView<T>& from, Index begin, const std::vector<Index>& targets, const MatrixView<T>& to);
-  /// Blocks until nothing that this rank sent is under way any more.
+  /// Blocks until all messages of this rank are sent.
   void finish();
 
  private:
   using Memory = Kokkos::View<T*, MemorySpace>;
   using Numbers = Kokkos::View<Index*, MemorySpace>;
-  /// Numbers on their way to the device, and when the memory of the host that they come from may be written again.
+  /// Numbers copied to the device, and the event after which their host memory may be written again.
   struct List {
     Numbers device;
     Kokkos::View<Index*, Kokkos::SharedHostPinnedSpace> host;

@@ -33,7 +33,7 @@ struct Size {
     const Index power = std::max(x.power, y.power);
     return of(x.over(power) + y.over(power), power);
   }
-  /// 0 / 0 is no error.
+  /// 0 / 0 counts as 0.
   friend double operator/(const Size& x, const Size& y) {
     return x.number == 0 ? 0.0 : Size{x.number / y.number, x.power}.over(y.power);
   }
@@ -43,7 +43,7 @@ struct Size {
     return by_numbers ? x.number < y.number : x.power < y.power;
   }
 };
-/// The larger one; a NaN where either is.
+/// The larger one; a NaN if either is.
 inline Size larger_of(const Size& one, const Size& other) {
   return std::isnan(one.number) || other < one ? one : other;
 }

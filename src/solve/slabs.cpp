@@ -1,3 +1,4 @@
+// Widths, work and updates of slabs of columns.
 #include "solve/slabs.hpp"
 
 #include <numeric>
@@ -10,15 +11,15 @@ double rectangles(double m, double n, double k) {
   return m * n * k - (m + n) * k * k / 2.0 + k * k * k / 3.0;
 }
 
-// Multiply-adds of an LU factorization of the first columns of a matrix of m rows, and of `steps` steps in the columns
-// of a slab behind them.
+// Multiply-adds of an LU factorization of the first `before` columns of a matrix of m rows, and of `steps` steps in the
+// columns of a slab behind them.
 double lu_work(double m, double before, double width, double steps) {
   const double above = std::min(steps, before);
   const double within = std::max(steps - before, 0.0);
   return rectangles(m, before, std::min(m, before)) + width * (m * above - above * above / 2.0) +
          rectangles(std::max(m - before, 0.0), width, within);
 }
-// The same of Cholesky's method and a matrix of n rows: column j takes j steps of n - j rows.
+// The same for Cholesky's method and a matrix of n rows: column j takes j steps of n - j rows.
 double cholesky_work(double n, double before, double width, double steps) {
   const double above = std::min(steps, before);
   const double within = std::max(steps - before, 0.0);

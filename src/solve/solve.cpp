@@ -1,4 +1,4 @@
-// Linear systems over all ranks: factored, solved, refined and judged.
+// Linear systems over all ranks: factorization, solution, refinement and error estimates.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "solve/certificate.hpp"
@@ -24,13 +24,13 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// No condition number is below one, whatever roundings make of it.
+// No condition number is below one, whatever the roundings.
 double at_least_one(const Size& condition) {
   const double value = condition.value();
   return std::isnan(value) ? value : std::max(1.0, value);
 }
-// Whether a condition number leaves solutions no digit by the bound of their errors, and less than half of their digits
-// as far as `correction`, of solutions that are corrected so often, tells.
+// Whether a condition number guarantees no digit of solutions, and less than half of their digits stand after so many
+// refinements, each of which leaves the share correction() of the error.
 template <Scalar T, class Correction>
 bool is_too_large(double condition, Index order, int refinements, const Correction& correction) {
   const auto unit = static_cast<double>(unit_roundoff<T>);
@@ -43,7 +43,7 @@ std::vector<Index> apart(const std::vector<Index>& one, const std::vector<Index>
   return difference;
 }
 
-// cholesky() of A in its place.
+// cholesky() of A in place.
 template <Scalar T> LuReport factor_by_cholesky(const PlacedMatrix<T>& A, const LuOptions& options) {
   LuReport report;
   static_cast<FactorizationReport&>(report) = A.ranks().comm() != nullptr
@@ -67,7 +67,7 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
   require_apart("solve", "B", B.local(), "X", X.local());
 }
 
-/// A system and what is known of it.
+/// A system, its factors and its report.
 template <Scalar T> class LinearSystem {
  public:
   LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options)
@@ -82,7 +82,7 @@ template <Scalar T> class LinearSystem {
 
   SolveReport solve(const PlacedMatrix<T>& B, const PlacedMatrix<T>& X) {
     if (options_.condition && !find_conditions()) {
-      // By other powers A may be far from singular.
+      // With other powers A may be far from singular.
       redistribute(A_, factors_);
       factor();
       static_cast<void>(find_conditions());
@@ -123,12 +123,12 @@ template <Scalar T> class LinearSystem {
 
  private:
   [[nodiscard]] bool by_cholesky() const { return options_.method == SolveMethod::cholesky; }
-  // Factors the copy of A in factors_, scaled by used_.
+  // Factor the copy of A in factors_, scaled by used_.
   void factor() {
     if (used_.scales()) scale_by(factors_, used_.rows(), used_.columns());
     report_.equilibrated = used_.scales();
     report_.lu = by_cholesky() ? factor_by_cholesky(factors_, options_.lu) : factor_by_lu(factors_, options_.lu);
-    // Slabs are as wide as there is room for.
+    // Slabs take as much memory as there is.
     if (A_.residence() == Residence::host) {
       report_.memory_bytes = std::max(report_.memory_bytes, report_.lu.memory_bytes);
     }
@@ -141,8 +141,8 @@ template <Scalar T> class LinearSystem {
     const std::vector<Index> none(static_cast<std::size_t>(A_.rows()), 0);
     return one_norm(A_, none, none);
   }
-  // Of A, and of R A C as it would be equilibrated. False where that leaves no digit and another R A C may do: that one
-  // is to be factored then.
+  // Find the condition numbers of A and of R A C as it would be equilibrated. Return false if no digit is guaranteed
+  // and another R A C, to be factored next, may be better.
   [[nodiscard]] bool find_conditions() {
     const Index n = A_.rows();
     if (report_.lu.info != 0) {
@@ -153,7 +153,7 @@ template <Scalar T> class LinearSystem {
     report_.condition = 0.0;
     report_.scaled_condition = 0.0;
     if (n == 0) return true;
-    // What was factored is R_u A C_u, so that A^-1 = C_u F^-1 R_u and (R A C)^-1 = (C_u / C) F^-1 (R_u / R).
+    // F factors R_u A C_u, so that A^-1 = C_u F^-1 R_u and (R A C)^-1 = (C_u / C) F^-1 (R_u / R).
     const std::vector<Index>* const pivots = by_cholesky() ? nullptr : &report_.lu.pivots;
     std::optional<InverseNorm<T>> inverse(std::in_place, factors_, pivots, options_.lu);
     InverseNorm<T>& norm_of_inverse = *inverse;
@@ -174,7 +174,7 @@ template <Scalar T> class LinearSystem {
     found_ = used_ = means;
     return false;
   }
-  // X = A^-1 B. What is not finite though B is comes from a second solution, of columns of B that are much smaller.
+  // X = A^-1 B. Columns that are not finite, though B is, are solved again with much smaller columns of B.
   void solve_once(FactoredSystem<T>& system, const PlacedMatrix<T>& b, const PlacedMatrix<T>& x,
                   const PlacedMatrix<T>& other) const {
     copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), x.local());
@@ -184,7 +184,7 @@ template <Scalar T> class LinearSystem {
     solve_by(system, other, columns_not_finite(x), {}, one_norm(A_, used_.rows(), used_.columns()).power);
     take_for_not_finite(x, other);
   }
-  // X = 2^-power A^-1 B in B's place, power being of each column.
+  // X = 2^-power A^-1 B in B's place, with a power for each column.
   void solve_by(FactoredSystem<T>& system, const PlacedMatrix<T>& right, const OfColumns& careful,
                 const std::vector<Index>& powers, Index size = 0) const {
     const OfColumns taken = scale_right(right, used_.rows(), careful, size);
@@ -195,7 +195,7 @@ template <Scalar T> class LinearSystem {
     }
     scale_solution(right, used_.columns(), taken, powers);
   }
-  // The factors' place takes R A C, of which V = C^-1 A^-1 R^-1 is an approximate inverse.
+  // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse.
   double proven(const PlacedMatrix<T>& x, const PlacedMatrix<T>& residuals, const std::vector<Index>& powers) const {
     FactoredSystem<T> all(factors_, A_.columns(), options_.lu);
     const PlacedMatrix<T> inverse = all.new_right("heddle::solve::inverse");
@@ -216,9 +216,9 @@ template <Scalar T> class LinearSystem {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacedMatrix<T> A_;
   SolveOptions options_;
-  Equilibration<T> found_;  // Of A, and what of it factors are taken of.
+  Equilibration<T> found_;  // Equilibration found for A, and the one that was factored.
   Equilibration<T> used_;
-  bool by_means_ = false;  // Whether Equilibration::by_means() was asked.
+  bool by_means_ = false;  // Whether Equilibration::by_means() was tried.
   PlacedMatrix<T> factors_;
   SolveReport report_;
 };
@@ -229,7 +229,7 @@ template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const LuOptions
   require_grid("inverse", options, A.ranks().size());
 }
 template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
-  // As much as a solution for n right-hand sides, without b and r.
+  // Memory of a solution for n right-hand sides, without b and r.
   const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}, A.residence()) -
                         2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
@@ -263,7 +263,7 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptio
       return found.scales() ? 1.0 : worst_correction(A, factors, &report.pivots, options);
     });
     if (!report.ill_conditioned || by_means) break;
-    // By other powers A may be far from singular.
+    // With other powers A may be far from singular.
     const Equilibration<T> means = Equilibration<T>::by_means(A);
     if (!means.scales() || is_too_large<T>(condition_by(means), A.rows(), 0, [] { return 1.0; })) break;
     found = means;

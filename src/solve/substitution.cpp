@@ -1,3 +1,4 @@
+// Substitution with a triangle whose columns are dealt out.
 #include "solve/substitution.hpp"
 
 #include "core/instantiate.hpp"
@@ -118,7 +119,7 @@ void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group
   const auto of_m = [&](Range of) {
     return block_of<const T>(turned, 0, group.size(), of.begin - rows.begin, of.end - rows.begin);
   };
-  // What was found before, group by group in the order in which it was found.
+  // Subtract products with the rows of X computed so far, group by group in their order.
   const Index own = group.begin / width;
   for (Index k = lower ? (n - 1) / width : 0; k != own; k += lower ? -1 : 1) {
     const Range other = {k * width, std::min((k + 1) * width, n)};

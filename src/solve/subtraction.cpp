@@ -1,3 +1,4 @@
+// Products C - A B and triangular solutions, natively, by emulated products or by chains.
 #include "solve/subtraction.hpp"
 
 #include "core/instantiate.hpp"
@@ -10,7 +11,7 @@
 namespace heddle::impl {
 namespace {
 
-// Below, a BLAS's call costs more than chains do.
+// Smallest inner dimension for which a BLAS call costs less than chains.
 constexpr Index least_native_inner = on_host ? 128 : 32;
 constexpr Index chain_triangle = on_host ? 64 : 128;
 
@@ -87,7 +88,7 @@ void Subtraction<T>::subtract_emulated(const MatrixView<const T>& A, const Matri
 template <Scalar T> void Subtraction<T>::take_rows(const MatrixView<const T>& rows, const MatrixView<const T>& across) {
   Factors& factors = factors_of(static_cast<Index>(rows.extent(1)));
   quantise(factors.left, Operation::none, rows);
-  // The residues of real rows are those of the columns that they become.
+  // For real rows, the residues of the left factor serve the right one.
   const bool the_same = !is_complex<T> && rows.data() == across.data() && rows.extent(0) == across.extent(0);
   if (!the_same) quantise(factors.right, Operation::conjugate_transpose, across);
   taken_ = {Operation::none, Operation::conjugate_transpose,           rows, across,

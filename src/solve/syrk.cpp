@@ -1,3 +1,4 @@
+// Rank-k updates of one triangle: arguments, placements and reports.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "solve/over_ranks.hpp"
@@ -11,7 +12,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// The verb in messages, and which operations it takes.
+// Return none, or the transposing operation that this update takes for `op`; `of` names the function in messages.
 template <Scalar T> Operation turned_operation(const char* of, bool hermitian, Operation op) {
   const Operation other = hermitian ? Operation::conjugate_transpose : Operation::transpose;
   if (op == Operation::none || op == other) return op;

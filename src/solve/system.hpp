@@ -1,4 +1,4 @@
-// Systems with factors that lie on all ranks.
+// Systems with factors that are distributed over all ranks.
 #pragma once
 
 #include "gemm/emulation/quantised.hpp"
@@ -13,14 +13,14 @@
 
 namespace heddle::impl {
 
-/// Right-hand sides are dealt out in blocks of so many, for any number of ranks.
+/// Columns of right-hand sides, dealt out in blocks whose size does not depend on the number of ranks.
 inline CyclicAxis right_hand_sides(Index count, int ranks) {
   constexpr Index blocks = 16;
   constexpr Index least = 64;
   return {count, std::max(least, (count + blocks - 1) / blocks), ranks};
 }
 
-/// Row i of P A is row order[i] of A; `back`: the reverse.
+/// Return the order with row i of P A being row order[i] of A; `back`: the reverse.
 inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) {
   std::vector<Index> order(pivots.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
@@ -31,7 +31,7 @@ inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) 
   return other;
 }
 
-/// Factors where they are wanted, and systems with them; with its workspace, for factors of one order.
+/// Factors in the placement that substitution wants, and systems with them, with a workspace for factors of one order.
 template <Scalar T> class FactoredSystem {
  public:
   FactoredSystem(const OptionalRanks& ranks, Index order, Index columns, const LuOptions& options)
@@ -44,17 +44,17 @@ template <Scalar T> class FactoredSystem {
       : FactoredSystem(factors.ranks(), factors.rows(), columns, options) {
     take(factors);
   }
-  /// Systems from here on are with these factors, which stay in host memory where they are there.
+  /// Sets the factors of the following systems; factors in host memory stay there.
   void take(const PlacedMatrix<T>& factors) {
     factors_ = placed(factors, placement_of_columns(schedule_.rows, axis_).in(factors.residence()));
   }
 
   [[nodiscard]] Placement right_placement() const { return placement_of_columns(schedule_.rows, right_); }
-  /// New right-hand sides, where they are wanted.
+  /// New right-hand sides, in right_placement().
   [[nodiscard]] PlacedMatrix<T> new_right(const std::string& label) const {
     return PlacedMatrix<T>(ranks_, right_placement(), label);
   }
-  /// work(X), where right-hand sides X are wanted. Blocks.
+  /// Runs work(X), with right-hand sides X in right_placement(). Blocks.
   template <class Work> void with_right(const PlacedMatrix<T>& X, const Work& work) {
     const PlacedMatrix<T> x = placed(X, right_placement());
     work(x);
@@ -64,7 +64,7 @@ template <Scalar T> class FactoredSystem {
   void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& X) {
     substitution_.solve(triangle, op, diagonal, factors_.local(), X.local(), factors_.residence() == Residence::host);
   }
-  /// X = op(A)^-1 X from the factors of lu(), of right-hand sides in right_placement().
+  /// X = op(A)^-1 X from the factors of lu(), for right-hand sides in right_placement().
   void solve_by_lu(Operation op, const std::vector<Index>& pivots, const PlacedMatrix<T>& X) {
     if (op == Operation::none) {
       take_rows(order_of(pivots, false), X.local());
@@ -81,7 +81,7 @@ template <Scalar T> class FactoredSystem {
     triangle(exact::Triangle::lower, Operation::none, exact::Diagonal::stored, X);
     triangle(exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, X);
   }
-  /// X(i, :) of what was row order[i]. (nvcc takes no KOKKOS_LAMBDA in a private member function.)
+  /// X(i, :) becomes row order[i] of X. (nvcc takes no KOKKOS_LAMBDA in a private member function.)
   void take_rows(const std::vector<Index>& order, const MatrixView<T>& X) {
     const ExecutionSpace& space = ranks_.space();
     const auto rows = static_cast<Index>(X.extent(0));
@@ -110,11 +110,11 @@ template <Scalar T> class FactoredSystem {
   PlacedMatrix<T> factors_;
   CyclicAxis right_;
   Substitution<T> substitution_;
-  Kokkos::View<Index*, MemorySpace> order_;  // Made where they are first asked for.
+  Kokkos::View<Index*, MemorySpace> order_;  // Created on first use.
   Kokkos::View<T*, MemorySpace> before_;
 };
 
-/// A copy of A where factorizations want it, in the memory that A is in.
+/// A copy of A in the placement of factorizations, in the memory that A is in.
 template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, const LuOptions& options) {
   const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
   const Placement placement = placement_of_columns(A.rows(), columns_of(schedule, A.ranks().size()));
@@ -122,7 +122,7 @@ template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, con
   redistribute(A, copy);
   return copy;
 }
-/// lu() of A in its place.
+/// lu() of A in place.
 template <Scalar T> LuReport factor_by_lu(const PlacedMatrix<T>& A, const LuOptions& options) {
   return A.ranks().comm() != nullptr ? lu(*A.ranks().comm(), A.distributed(), options)
                                      : lu(A.space(), A.local(), options);

@@ -1,4 +1,4 @@
-// Systems with triangles and with factors that are there.
+// Solutions of systems with triangles and with given factors.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "solve/over_ranks.hpp"
@@ -10,7 +10,7 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// Whether a rank has room for a solution, and for rows in another order beside it.
+// Require room on every rank for a solution, and for a copy with rows in another order.
 template <Scalar T>
 void require_room(const char* of, const PlacedMatrix<T>& M, const PlacedMatrix<T>& X, Operation op, bool permutes,
                   const LuOptions& options) {

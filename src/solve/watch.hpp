@@ -1,4 +1,4 @@
-// How far a factorization is, and what each rank does in it and when.
+// Progress and timeline of a factorization.
 #pragma once
 
 #include "gemm/run/recorder.hpp"
@@ -13,8 +13,8 @@
 
 namespace heddle::impl {
 
-/// Notes the panels, exchanges and updates of a rank where LuOptions::record_timeline asks for it, and tells
-/// LuOptions::progress of panels that are done. Each function does its work at once.
+/// Records the panels, exchanges and updates of a rank if LuOptions::record_timeline is set, and calls
+/// LuOptions::progress for finished panels. Each function does its work at once.
 class Watch {
  public:
   Watch(const ExecutionSpace& space, const LuSchedule& schedule, const LuOptions& options)
@@ -27,18 +27,18 @@ class Watch {
   void start() {
     if (records_) recorder_.start(space_);
   }
-  /// From here on number k stands for `each` panels of the matrix, panel first + k each and on, and share(p) is the
-  /// share of the flops that is done once p panels are applied; without it, all of what the panels are to blame for.
+  /// From here on number k stands for `each` panels of the matrix, from panel first + k each on, and share(p) is the
+  /// share of the flops that is done once p panels are applied; without it, the panels' share of all flops.
   void count_from(Index first, Index each = 1, std::function<double(Index)> share = {}) {
     first_ = first;
     each_ = each;
     share_ = std::move(share);
   }
-  /// Panel p, which this rank factors on `space`.
+  /// Records panel p, which this rank factors on `space`.
   template <class Work> void panel(Index p, const ExecutionSpace& space, const Work& work) {
     record(space, {TimelineKind::product, 0, 0, 'L', number(p), -1, -1, 0.0, 1}, work);
   }
-  /// Panel p, of so many bytes, on its way over this rank.
+  /// Records panel p, of `bytes` bytes, on its way over this rank.
   template <class Work> void exchange(Index p, const Relay& way, double bytes, const Work& work) {
     if (!records_) {
       work();
@@ -50,15 +50,15 @@ class Watch {
     if (way.from >= 0) recorder_.add({TimelineKind::receive, begin, end, 'L', number(p), -1, way.from, bytes});
     for (const int to : way.to) recorder_.add({TimelineKind::send, begin, end, 'L', number(p), -1, to, bytes});
   }
-  /// What panels [first, last) are applied to.
+  /// Records an update by panels [first, last).
   template <class Work> void update(Index first, Index last, const Work& work) {
     record(space_, {TimelineKind::product, 0, 0, 'L', number(first), number(last - 1)}, work);
   }
-  /// Panel p is applied to what is due.
+  /// Reports progress once panel p is applied.
   void done(Index p) const {
     if (progress_) progress_(share_ ? share_(first_ + (p + 1) * each_) : share_done(schedule_, p + 1));
   }
-  /// The share of the flops of which the first `panels` panels are to blame.
+  /// The first `panels` panels' share of the flops.
   [[nodiscard]] static double share_done(const LuSchedule& schedule, Index panels) {
     const auto flops = [&](Index steps) {
       const auto m = static_cast<double>(schedule.rows);
@@ -69,7 +69,7 @@ class Watch {
     const double all = flops(schedule.steps());
     return all > 0 ? std::min(1.0, flops(std::min(panels * schedule.block, schedule.steps())) / all) : 1.0;
   }
-  /// Everything since start(), once it is done.
+  /// The timeline since start(), once all work is done.
   [[nodiscard]] Timeline finish(double seconds) { return records_ ? recorder_.finish(seconds) : Timeline{}; }
 
  private:

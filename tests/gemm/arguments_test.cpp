@@ -1,5 +1,5 @@
-// What products refuse: shared storage, arguments that differ between ranks, rates of no machine; and the scalars that
-// they take.
+// Arguments that products refuse (shared storage, differences between ranks, invalid machine rates), and scalars that
+// they accept.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/blas/blas.hpp>
@@ -49,7 +49,7 @@ TYPED_TEST(GemmArguments, CIsNeitherANorB) {
   }
 }
 
-// On one rank alone, and yet refused on all.
+// If storage is shared on one rank alone, all ranks refuse.
 TYPED_TEST(GemmArguments, WhereOneRankSharesAllRefuse) {
   using T = TypeParam;
   const Index n = 6;
@@ -63,7 +63,7 @@ TYPED_TEST(GemmArguments, WhereOneRankSharesAllRefuse) {
   }
 }
 
-// Parts of one array, of the caller's own: those that are apart are not refused, however they take turns.
+// Parts of one array of the caller's: disjoint parts are accepted, even if interleaved.
 TYPED_TEST(GemmArguments, PartsOfOneArray) {
   using T = TypeParam;
   const std::size_t n = 4;
@@ -136,7 +136,7 @@ TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
   expect(a, plain, {.tile = 4, .rates = rates}, "rates");
   expect(a, plain, {.tile = 4, .emulation = {.moduli = last ? 15 : 14}}, "emulation.moduli is 15");
   expect(a, plain, {.tile = 4, .layers = last ? 2 : 1}, "layers is 2");
-  // What one rank alone gives wrongly is refused on all, too.
+  // An invalid argument on one rank alone is refused on all ranks.
   if (ranks > 1) {
     EXPECT_NE(test::refusal_of([&] { GemmPlan<T>(this->comm, plain, a, plain, a, a, {.tile = last ? -1 : 4}); }), "");
     const auto A = test::random_matrix<T>(this->comm, a, 1);
@@ -150,7 +150,7 @@ TYPED_TEST(GemmArguments, DifferencesBetweenRanksAreRefusedOnAll) {
                 TransposePlan<T>(this->comm, a, last ? Operation::transpose : Operation::conjugate_transpose, a);
               }).find("transpose: op is T"),
               std::string::npos);
-    // And the plan is as good as before.
+    // The plan is still usable.
     EXPECT_EQ(test::refusal_of([&] { plan.execute(T(1), A, A, T(0), C); }), "");
   }
 }
@@ -220,12 +220,12 @@ TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.5}}; })));
   EXPECT_TRUE(refused(with([](MachineRates& r) { r.warm = {{1.0, 0.5}, {0.5, 1.0}}; })));
   EXPECT_TRUE(refused(with([&](MachineRates& r) { r.gemm[0].warm_flops = nan; })));
-  // Where only the times of warming up are known, the rates stay what they are.
+  // If only warm-up times are known, the rates are unchanged.
   EXPECT_FALSE(refused(with([](MachineRates& r) { r.warm = {{1.0, 1.0}}; })));
   EXPECT_NE(test::refusal_of([] { static_cast<void>(MachineRates{}.flops_at(8)); }), "");
 }
 
-// Scalars are whatever converts to the elements: this compiles, and computes what it says.
+// Scalars may be of any type that converts to the elements: this must compile and compute the product.
 template <Scalar T, class Number> void expect_scalars(const Communicator& comm, Number two, Number none) {
   const Index n = 5;
   const Placement all = Placement::row_bands(n, n, comm.size());

@@ -1,3 +1,4 @@
+// Choice of a product's plan by machine rates: tile, bands, grid and arithmetic.
 #include "gemm/plan/choose.hpp"
 
 #include "gemm/emulation/emulated_bands.hpp"
@@ -14,7 +15,7 @@
 namespace heddle::impl {
 namespace {
 
-// A machine whose products run at one rate whatever the tile, emulated ones `emulated` times as fast.
+// A machine whose products have one rate for every tile, and emulated products `emulated` times that rate.
 MachineRates flat_rates(double emulated) {
   constexpr double flops = 1e12;
   MachineRates rates;
@@ -49,8 +50,8 @@ bool same(const EmulationOptions& one, const EmulationOptions& other) {
          one.workspace_bytes == other.workspace_bytes;
 }
 
-// On four H200s with A, B and C whole on ranks 2, 1 and 0 the tiles that were fastest of all when they were measured;
-// a tile of twice the size took 5 % longer at n = 8192, and one of half the size 4 % at n = 16384.
+// On four H200s with A, B and C whole on ranks 2, 1 and 0, the tiles must be the fastest measured ones; a tile of twice
+// the size took 5 % longer at n = 8192, and one of half the size 4 % at n = 16384.
 TEST(ChoosePlan, WithTheRatesOfH200sTakesTheTilesThatAreFastestThere) {
   const MachineRates rates = h200_rates<double>(0.0);
   for (const auto& [n, tile] : {std::pair<Index, Index>{8192, 1024}, {16384, 2048}}) {
@@ -72,7 +73,7 @@ TEST(ChoosePlan, TakesTheTileAndTheBandsThatAreGiven) {
   EXPECT_EQ(facts.product.tile, 100);
   EXPECT_EQ(facts.bands_per_pass, 2);
   EXPECT_EQ(facts.arithmetic.taken, Arithmetic::native);
-  // Of ten bands each of the two ranks has five, and more can't be held.
+  // There are ten bands, five on each of the two ranks, and no more can be held.
   options.bands_per_pass = 50;
   EXPECT_EQ(choose_plan<double>(square_product(1000, 2), options, rates, {}).bands_per_pass, 5);
 }
@@ -85,7 +86,7 @@ TEST(ChoosePlan, HoldsAsManyBandsAsTheWorkspaceTakes) {
     return choose_plan<double>(square_product(1000, 1), options, rates, {bytes, 0.0}).bands_per_pass;
   };
   EXPECT_EQ(bands_in(10.0), 10) << "all of them";
-  // Else those of two passes are held at a time: one in use, one on its way.
+  // Otherwise two passes of bands are held at a time: one in use, one on its way.
   EXPECT_EQ(bands_in(9.9), 4);
   EXPECT_EQ(bands_in(4.0), 2);
   EXPECT_EQ(bands_in(0.5), 1) << "one is always held";
@@ -101,7 +102,7 @@ TEST(ChoosePlan, OfATileLeftOpenThePredictedTimeIsTheLeast) {
     ASSERT_TRUE(chosen.predicted_seconds);
     for (const Index tile : {64, 128, 256, 512, 1024}) {
       const PlanFacts other = choose_plan<double>(shape, given(rates, Arithmetic::native, tile), rates, memory);
-      // On CPUs a larger tile is taken where it is predicted to be 1 % slower or less.
+      // On CPUs a larger tile is chosen if it is predicted to be at most 1 % slower.
       EXPECT_LE(*chosen.predicted_seconds, 1.0101 * *other.predicted_seconds) << ranks << " " << tile;
     }
   }
@@ -149,7 +150,7 @@ TEST(ChoosePlan, TakesAGridWhereTheLinkIsTheBottleneck) {
   if (is_streamed(streamed.b)) {
     EXPECT_EQ(columns_of(streamed, 1e8), 1);
   }
-  // What is asked for is taken.
+  // A given grid is taken.
   options.grid = {2, 8};
   EXPECT_EQ(columns_of(square_product(4096, 16), 1e13), 8);
   EXPECT_EQ(columns_of(half, 1e13), 8);
@@ -166,7 +167,7 @@ TEST(ChoosePlan, OfAGridLeftOpenThePredictedTimeIsTheLeast) {
     for (const int columns : {1, 2, 3, 4, 6, 12}) {
       options.grid = {12 / columns, columns};
       const PlanFacts other = choose_plan<double>(shape, options, rates, {});
-      // Another grid has to be faster by 3 %.
+      // Another grid must be faster by 3 %.
       EXPECT_LE(*chosen.predicted_seconds, 1.031 * *other.predicted_seconds) << link_bandwidth << " " << columns;
     }
   }

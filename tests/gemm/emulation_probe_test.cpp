@@ -1,4 +1,4 @@
-// Emulated products of factors whose exponents spread.
+// Emulated products of factors with a wide spread of exponents.
 #include "gemm/exact_product.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -36,7 +36,7 @@ Result<T> reported_product(const HostMatrix<T>& A, const HostMatrix<T>& B, const
   return {test::to_host<T>(C), gemm.report()};
 }
 
-// Largest |C - AB| / |A| |B|, in units of round-off; elements of which no bit may be wrong count as infinite.
+// Largest |C - AB| / |A| |B|, in units of round-off; any wrong bit of an element that must be exact counts as infinite.
 template <Scalar T> double error(const HostMatrix<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& C) {
   const auto exact = exact_product(A, B);
   double worst = 0.0;
@@ -51,7 +51,7 @@ template <Scalar T> double error(const HostMatrix<T>& A, const HostMatrix<T>& B,
   return worst;
 }
 
-// Random numbers times 2^e, e anywhere within +-most.
+// Random numbers times 2^e, with e anywhere within +-most.
 template <Scalar T> HostMatrix<T> spread(Index rows, Index columns, int most, int seed) {
   return host_matrix<T>(rows, columns, [&](Index i, Index j) {
     const T x = test::RandomEntries<T>{seed}(i, j);
@@ -83,7 +83,7 @@ TYPED_TEST(Probe, AddsNothingForOrdinaryMatrices) {
   }
 }
 
-// |a| |b| over sum |a_k b_k|, by definition.
+// Compare with |a| |b| / sum |a_k b_k|, by definition.
 TYPED_TEST(Probe, FindsTheSpread) {
   using T = TypeParam;
   for (const int most : {0, 3, 10}) {
@@ -119,7 +119,7 @@ TYPED_TEST(Probe, AddsModuliWhereExponentsSpread) {
   EXPECT_LT(8.0 * error(A, B, probed.C), error(A, B, reported_product(A, B, {.look = false}).C));
 }
 
-// Rows and columns that have only small elements in common, among others: decided one by one.
+// Some rows and columns have only small elements in common; such elements of C are decided one by one.
 TYPED_TEST(Probe, SeesSingleElements) {
   using T = TypeParam;
   auto A = host_random<T>(40, 64, 7);
@@ -136,7 +136,7 @@ TYPED_TEST(Probe, SeesSingleElements) {
   EXPECT_GT(error(A, B, reported_product(A, B, {.look = false}).C), 1e4);
 }
 
-// What one element leaves in doubt changes nothing for those beside it, whatever pieces the columns come in.
+// A doubtful element changes nothing for its neighbours, for any pieces of columns.
 TYPED_TEST(Probe, SaysTheSameInAnyPieces) {
   using T = TypeParam;
   constexpr Index inner = 201;
@@ -198,14 +198,14 @@ TYPED_TEST(Probe, FallsBackWhereNoModuliSuffice) {
   for (const int most_moduli : {6, 32})
     test::expect_refusal(ErrorKind::argument, "emulation: at most",
                          [&] { reported_product(A, B, {.most_moduli = most_moduli}); });
-  // A limit of the caller's.
+  // With the caller's limit.
   const auto mild_a = spread<T>(30, 80, 12, 13);
   const auto mild_b = spread<T>(80, 35, 12, 14);
   const int wanted = reported_product(mild_a, mild_b).report.moduli;
   ASSERT_GT(wanted, emulation_moduli<T>(80));
   EXPECT_EQ(reported_product(mild_a, mild_b, {.most_moduli = wanted}).report.moduli, wanted);
   EXPECT_TRUE(reported_product(mild_a, mild_b, {.most_moduli = wanted - 1}).report.fallback);
-  // The same object takes the next product as it is.
+  // The same object takes the next product without a change.
   EmulatedGemm<T> gemm(blas::Context(space), 30, 35, 80);
   const auto tame_a = host_random<T>(30, 80, 15);
   const auto tame_b = host_random<T>(80, 35, 16);

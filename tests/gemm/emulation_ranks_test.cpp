@@ -1,3 +1,4 @@
+// Emulated products over all ranks: plans, probes and the choice of arithmetic.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
@@ -24,7 +25,7 @@ GemmOptions emulated(Index tile = 0, int bands_per_pass = 0) {
   return options;
 }
 
-// Random numbers times 2^e, e anywhere within +-most.
+// Random numbers times 2^e, with e anywhere within +-most.
 template <Scalar T> void fill_spread(const DistributedMatrix<T>& A, int most, int seed) {
   fill(
       A, KOKKOS_LAMBDA(Index i, Index j) {
@@ -34,7 +35,7 @@ template <Scalar T> void fill_spread(const DistributedMatrix<T>& A, int most, in
       });
 }
 
-// op(A) op(B) of fixed matrices, wherever they lie.
+// op(A) op(B) for fixed matrices, in any placement.
 template <Scalar T>
 HostMatrix<T> product(const Communicator& comm, const Placement& a, const Placement& b, const Placement& c,
                       const GemmOptions& options, T beta = T(0)) {
@@ -87,7 +88,7 @@ TYPED_TEST(EmulatedPlan, HasTheSameBitsForAnyRanksTilesAndPlacements) {
   }
 }
 
-// Whatever the exponents ask for is found by all ranks together, and is the same for any tiles.
+// All ranks together find the moduli that the exponents need, the same for any tiles.
 TYPED_TEST(EmulatedPlan, ProbesAllOfTheFactors) {
   using T = TypeParam;
   const int ranks = this->comm.size();
@@ -122,7 +123,7 @@ TYPED_TEST(EmulatedPlan, ProbesAllOfTheFactors) {
   }
 }
 
-// What is faster here, by rates that say so.
+// The faster arithmetic by given rates is chosen.
 TYPED_TEST(EmulatedPlan, AutomaticAsksTheModel) {
   using T = TypeParam;
   const Placement rows = Placement::row_bands(64, 64, this->comm.size());
@@ -147,7 +148,7 @@ TYPED_TEST(EmulatedPlan, AutomaticAsksTheModel) {
   }
 }
 
-// A plan forgets the last factors.
+// A plan does not reuse the last factors.
 TYPED_TEST(EmulatedPlan, TakesOtherMatricesEachTime) {
   using T = TypeParam;
   const int ranks = this->comm.size();

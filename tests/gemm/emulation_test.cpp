@@ -1,3 +1,4 @@
+// Emulated products on one rank: error bounds, bits, extreme numbers, parts, panels and kept factors.
 #include "gemm/exact_product.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -47,7 +48,7 @@ template <Scalar T> HostMatrix<T> product(const HostMatrix<T>& A, const HostMatr
   return product(A, B, {.moduli = moduli});
 }
 
-// Largest |C - AB|_ij over its bound.
+// The largest |C - AB|_ij over its bound.
 template <Scalar T> double worst(const HostMatrix<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& C, int moduli) {
   const HostMatrix<T> exact = exact_product(A, B);
   const auto inner = static_cast<Index>(A.extent(1));
@@ -97,7 +98,7 @@ TYPED_TEST(Emulation, OfIntegersIsExactForAllOperationsAndShapes) {
         const auto B =
             op_b == Operation::none ? test::host_matrix<T>(k, n, integer) : test::host_matrix<T>(n, k, integer);
         const auto C = test::host_matrix<T>(m, n, integer);
-        // Columns in pieces too.
+        // Also with columns in pieces.
         const auto found = product(op_a, op_b, T(2), A, B, T(-3), C, {.moduli = 9, .workspace_bytes = 1});
         for (Index j = 0; j < n; ++j) {
           for (Index i = 0; i < m; ++i) {
@@ -129,7 +130,7 @@ TYPED_TEST(Emulation, StaysWithinItsBoundForAnyModuli) {
                        [&] { product(A, B, 6); });
 }
 
-// All that fits 31 moduli comes out as the exact product, rounded once.
+// Products that fit 31 moduli are the exact product, rounded once.
 TYPED_TEST(Emulation, WithManyModuliIsCorrectlyRounded) {
   using T = TypeParam;
   if constexpr (!is_complex<T>) {
@@ -162,7 +163,7 @@ TYPED_TEST(Emulation, TakesEveryScale) {
         }
       };
     };
-    // Rows and columns of their own scale, one of each zero, products from the smallest to the largest.
+    // Rows and columns of different scales, one of each zero, and products from the smallest to the largest.
     auto A = test::host_matrix<T>(9, 31, scaled(up, 1));
     auto B = test::host_matrix<T>(31, 11, scaled(-up / 2, 2));
     for (std::size_t k = 0; k < 31; ++k) {
@@ -176,7 +177,7 @@ TYPED_TEST(Emulation, TakesEveryScale) {
     EXPECT_EQ(C(3, 0), T(0));
     EXPECT_EQ(C(0, 5), T(0));
   }
-  // Beyond the largest number.
+  // Products beyond the largest number.
   const R large = std::ldexp(R(1), range - 2);
   const auto A = test::host_matrix<T>(2, 3, [&](Index i, Index) { return T(i == 0 ? large : -large); });
   const auto B = test::host_matrix<T>(3, 1, [&](Index, Index) { return T(large); });
@@ -218,7 +219,7 @@ TYPED_TEST(Emulation, HandlesNaNAndInfinityAsSumsDo) {
   }
 }
 
-// Slices share the integers with residues, and nothing that follows.
+// Slices and residues represent the same integers and share nothing after them; the bits must be the same.
 TYPED_TEST(Emulation, BySlicesHasTheBitsOfResidues) {
   using T = TypeParam;
   std::mt19937_64 random(9);
@@ -254,7 +255,7 @@ TYPED_TEST(Emulation, BySlicesHasTheBitsOfResidues) {
                        [&] { static_cast<void>(emulation_scheme_from("digits")); });
 }
 
-// Inner dimensions beyond what 32 bits take are summed in pieces.
+// Inner dimensions beyond the range of 32-bit sums are summed in pieces.
 TEST(Emulation, TakesLongInnerDimensions) {
   const Index k = 300001;
   const auto A =
@@ -269,14 +270,14 @@ TEST(Emulation, TakesLongInnerDimensions) {
       EXPECT_EQ(C(i, j), expected);
     }
   }
-  // The largest sums there are: every product of one sign.
+  // The largest possible sums: every product has one sign.
   const auto ones = test::host_matrix<double>(1, k, [](Index, Index) { return 0x1p30 - 1.0; });
   const auto column = test::host_matrix<double>(k, 1, [](Index, Index) { return -(0x1p30 - 1.0); });
   EXPECT_EQ(product(ones, column, 14)(0, 0), exact_product(ones, column)(0, 0));
   EXPECT_EQ(product(ones, column, {.scheme = EmulationScheme::slices, .moduli = 14})(0, 0),
             exact_product(ones, column)(0, 0));
-  // Complex ones, with moduli that have a root of -1 and others: x + i y with both, and each, of one sign, so that
-  // planes of any kind are near their largest.
+  // Complex numbers, with moduli that have a root of -1 and others: x + i y with both parts, and with each, of one
+  // sign, so that planes of any kind are near their largest.
   using Complex = Kokkos::complex<double>;
   for (const int moduli : {15, 23}) {
     for (const Complex x : {Complex(1.0, 1.0), Complex(1.0, -1.0), Complex(1.0, 0.0), Complex(0.0, 1.0)}) {
@@ -292,7 +293,7 @@ TEST(Emulation, TakesLongInnerDimensions) {
   }
 }
 
-// An element is a function of its row and its column: any part of the product has the same bits, in any workspace.
+// An element is a function of its row and its column: any part of the product has the same bits, with any workspace.
 TYPED_TEST(Emulation, OfPartsHasTheBitsOfTheWhole) {
   using T = TypeParam;
   const auto A = host_random<T>(50, 90, 7);
@@ -310,7 +311,7 @@ TYPED_TEST(Emulation, OfPartsHasTheBitsOfTheWhole) {
   EXPECT_TRUE(test::same_bits(transposed, whole));
 }
 
-// Columns of C, and of op(B) with them, in panels: with a look and without, NaN and infinities among the last ones.
+// Columns of C and of op(B) in panels: with a look and without, and with NaN and infinities among the last ones.
 TYPED_TEST(Emulation, OfPanelsHasTheBitsOfAll) {
   using T = TypeParam;
   const auto A = host_random<T>(37, 130, 27);
@@ -326,7 +327,7 @@ TYPED_TEST(Emulation, OfPanelsHasTheBitsOfAll) {
   }
 }
 
-// Factors that are kept serve any product, with the bits of all at once.
+// Kept factors serve any product, with the bits of a single call.
 TYPED_TEST(Emulation, TakesFactorsQuantisedBefore) {
   using T = TypeParam;
   const blas::Context context{ExecutionSpace()};
@@ -370,7 +371,7 @@ template <Scalar T> std::uint64_t hash_of(const HostMatrix<T>& C) {
   return hash;
 }
 
-// Computed once on a CPU; every backend gives these bits.
+// Computed once on a CPU; every backend must give these bits.
 TEST(Emulation, HasTheSameBitsOnEveryMachine) {
   EXPECT_EQ(hash_of(product(host_random<double>(123, 456, 1), host_random<double>(456, 78, 2))), 5034487627704405267U);
   EXPECT_EQ(hash_of(product(host_random<float>(123, 456, 1), host_random<float>(456, 78, 2))), 619315449940710721U);
@@ -379,7 +380,7 @@ TEST(Emulation, HasTheSameBitsOnEveryMachine) {
             12081698055385263486U);
   EXPECT_EQ(hash_of(product(host_random<double>(123, 456, 1), host_random<double>(456, 78, 2), 20)),
             12430005627739488093U);
-  // Modulo numbers with a root of -1 and others.
+  // Moduli with a root of -1 and others.
   EXPECT_EQ(hash_of(product(host_random<Kokkos::complex<double>>(123, 456, 1),
                             host_random<Kokkos::complex<double>>(456, 78, 2), 23)),
             16688658846357307858U);
@@ -388,7 +389,7 @@ TEST(Emulation, HasTheSameBitsOnEveryMachine) {
             10659497565303564048U);
 }
 
-// Rows of nothing but denormals are scaled like any others.
+// Rows of denormals alone are scaled like any others.
 TEST(Emulation, TakesDenormals) {
   const auto A = test::host_matrix<double>(
       3, 300, [](Index i, Index k) { return static_cast<double>(1 + (i + k) % 5) * 0x1p-1074; });

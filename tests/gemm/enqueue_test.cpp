@@ -1,4 +1,4 @@
-// Products that are enqueued and not waited for: their bits, their order, and what they take.
+// Products that are enqueued without waiting: their bits, their order, and their allocations and fences.
 #include "support/errors.hpp"
 #include "support/labels.hpp"
 #include "support/matrices.hpp"
@@ -19,7 +19,8 @@ namespace {
 std::atomic<long> news{0};
 }  // namespace
 
-// Of the whole program, the library included. Sanitizers have their own, and compilers for GPUs take none here.
+// Counts allocations by `new` of the whole program, the library included. Sanitizers replace `new` themselves, and
+// compilers for GPUs do not allow it here.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 constexpr bool counts_news = true;
 [[gnu::noinline]] void* operator new(std::size_t size) {
@@ -50,7 +51,7 @@ template <class T> class Enqueue : public ::testing::Test {
     T alpha{1};
     T beta{0};
   };
-  // That C has the bits that execute() gives it.
+  // Expect C to have the bits of execute().
   void expect_same_bits(const Product& product, const Placement& a, const Placement& b, const Placement& c,
                         const GemmOptions& options) {
     const auto A = test::random_matrix<T>(comm, a, 1);
@@ -59,7 +60,7 @@ template <class T> class Enqueue : public ::testing::Test {
     const auto found = test::random_matrix<T>(comm, c, 3);
     GemmPlan<T> plan(comm, product.op_a, a, product.op_b, b, c, options);
     plan.execute(product.alpha, A, B, product.beta, expected);
-    // Twice, for workspace that the first one leaves behind.
+    // Twice, because the first product leaves a workspace behind.
     for (int time = 0; time < 2; ++time) {
       fill(found, test::RandomEntries<T>{3});
       plan.enqueue(product.alpha, A, B, product.beta, found);
@@ -123,7 +124,7 @@ TYPED_TEST(Enqueue, HasThemWhereProductsAreEmulated) {
   }
 }
 
-// X <- X M, K times, by products each of which reads what the last one wrote, in turn on all `spaces`.
+// X <- X M, K times, by products that each read the previous result, in turn on all `spaces`.
 template <Scalar T>
 HostMatrix<T> power(const Communicator& comm, const Placement& placement, int times,
                     const std::vector<ExecutionSpace>& spaces, const GemmOptions& options) {
@@ -160,13 +161,13 @@ TYPED_TEST(Enqueue, RunsInOrderOnAnyInstances) {
       const std::string what = message_of(placement.describe(), ", tile ", options.tile);
       EXPECT_TRUE(test::same_bits(power<T>(this->comm, placement, 8, {this->comm.space()}, options), expected)) << what;
       EXPECT_TRUE(test::same_bits(power<T>(this->comm, placement, 8, {six[0], six[1]}, options), expected)) << what;
-      // More than contexts are kept of.
+      // More instances than contexts are kept for.
       EXPECT_TRUE(test::same_bits(power<T>(this->comm, placement, 8, six, options), expected)) << what;
     }
   }
 }
 
-// On GPUs messages have to wait for what is under way on the device.
+// On GPUs messages must wait for the work under way on the device.
 TEST(EnqueueOnce, ComesBeforeWhatTheInstanceIsGivenLater) {
   using T = double;
   const Communicator comm = test::world();
@@ -177,7 +178,7 @@ TEST(EnqueueOnce, ComesBeforeWhatTheInstanceIsGivenLater) {
   const DistributedMatrix<T> expected(comm, bands);
   GemmPlan<T> plan(comm, none, bands, none, bands, bands, {.tile = 16});
   plan.execute(2.0, A, B, 0.0, expected);
-  // The factor is made, used, and overwritten again, and the product scaled, with no wait between.
+  // The factor is made, used and overwritten, and the product scaled, without a wait between.
   const DistributedMatrix<T> twice(comm, bands);
   copy(A, twice);
   scale(2.0, twice);
@@ -206,7 +207,7 @@ TEST(EnqueueOnce, EndsBeforeItsPlanDoes) {
     plan->enqueue(space, 1.0, A, B, 0.5, C);
     plan.reset();
     EXPECT_TRUE(test::same_bits(gather(C, 0), gather(expected, 0)));
-    // And where another plan takes its place.
+    // The same after another plan takes its place.
     fill(C, test::RandomEntries<T>{3});
     comm.space().fence("heddle::test::made");
     GemmPlan<T> first(comm, none, bands, none, bands, bands, {.tile = 32});
@@ -237,7 +238,7 @@ TEST(EnqueueOnce, RefusesWhatExecuteRefusesAndBeginsNothing) {
   test::expect_refusal(ErrorKind::argument, "shares storage", [&] { plan.enqueue(1.0, C, A, 0.0, C); });
   EXPECT_EQ(plan.report().products, 0);
   EXPECT_TRUE(test::same_bits(gather(C, 0), before));
-  // The plan can still be used.
+  // The plan is still usable.
   plan.enqueue(1.0, A, A, 0.0, C);
   EXPECT_EQ(plan.report().products, 1);
   EXPECT_FALSE(test::same_bits(gather(C, 0), before) && comm.rank() == 0);
@@ -264,7 +265,7 @@ TEST(EnqueueOnce, ReportsAllProductsSinceTheLastReport) {
   EXPECT_GT(intervals, 0U);
   for (int k = 0; k < 3; ++k) plan.enqueue(1.0, A, B, 0.0, C);
   plan.enqueue(0.0, A, B, 1.0, C);
-  // What is executed meanwhile is not enqueued.
+  // A product that is executed meanwhile is not counted as enqueued.
   EXPECT_EQ(plan.execute(1.0, A, B, 0.0, C).products, 1);
   const GemmReport four = plan.report();
   EXPECT_EQ(four.products, 4);
@@ -275,7 +276,7 @@ TEST(EnqueueOnce, ReportsAllProductsSinceTheLastReport) {
   EXPECT_DOUBLE_EQ(four.gflops, 4 * 2.0 * 48 * 48 * 48 / four.seconds / 1e9);
   EXPECT_EQ(four.wait_seconds, 0.0);
   EXPECT_EQ(plan.report().products, 0);
-  // Of the products that were executed.
+  // The timeline has only the products that were executed.
   EXPECT_EQ(plan.timeline().size() > 0, intervals > 0);
   const std::size_t executed = plan.timeline().size();
   plan.enqueue(1.0, A, B, 0.0, C);
@@ -283,8 +284,8 @@ TEST(EnqueueOnce, ReportsAllProductsSinceTheLastReport) {
   EXPECT_EQ(plan.timeline().size(), executed);
 }
 
-// What Kokkos Tools sees of memory, by its labels, and how many fences. On GPUs Kokkos has pools of scratch memory,
-// each of which grows when it is first taken.
+// Allocations by label, as Kokkos Tools reports them, and the number of fences. On GPUs Kokkos has pools of scratch
+// memory, each of which grows when it is first used.
 std::vector<std::string> allocations;
 long fences = 0;
 
@@ -298,7 +299,7 @@ template <class Work> void watch(const Work& work) {
   });
   tools::set_begin_fence_callback([](const char* name, std::uint32_t, std::uint64_t* id) {
     *id = 0;
-    // A host BLAS runs on threads that Kokkos does not know, and a tool that listens makes Kokkos wait.
+    // A host BLAS runs on threads that Kokkos does not know, and an attached tool makes Kokkos fence.
     const std::string of(name);
     if (of != "heddle::blas::before_host_gemm" && of.find("invoke_kokkosp") == std::string::npos) ++fences;
   });

@@ -1,4 +1,4 @@
-// Exact products, with which tests compare emulated ones.
+// Exact products, as references for emulated ones.
 #pragma once
 
 #include "support/matrices.hpp"

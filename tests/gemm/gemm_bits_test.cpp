@@ -1,4 +1,4 @@
-// What gemm and expm promise of bits.
+// Reproducibility of gemm and expm: bits over ranks, placements and transports.
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>
 #include <heddle/expm/expm.hpp>
@@ -18,7 +18,7 @@ namespace {
 template <class T> class GemmBits : public ::testing::Test {};
 TYPED_TEST_SUITE(GemmBits, test::AllScalars);
 
-// The product on one rank alone, at the same tile: what any number of ranks must give.
+// The product on one rank alone with the same tile; any number of ranks must give its bits.
 template <Scalar T>
 HostMatrix<T> product_on(const Communicator& comm, const Placement& a, const Placement& b, const Placement& c, T beta,
                          const GemmOptions& options) {
@@ -33,7 +33,7 @@ TYPED_TEST(GemmBits, AreTheSameForAnyRanksGridsPlacementsAndPasses) {
   using T = TypeParam;
   const Communicator comm = test::world();
   const Communicator alone(MPI_COMM_SELF);
-  // Inner dimension above a BLAS's own blocking, tiles that don't divide.
+  // Inner dimension above a BLAS's own blocking, and tiles that don't divide.
   const Index m = 83;
   const Index n = 71;
   const Index k = 611;
@@ -63,7 +63,7 @@ TYPED_TEST(GemmBits, AreTheSameForTilesOfSeveralThreadBlocks) {
   using T = TypeParam;
   const Communicator comm = test::world();
   const Communicator alone(MPI_COMM_SELF);
-  // An odd tile puts operands where a vendor's kernels for aligned ones do not serve.
+  // With an odd tile, operands are not aligned for a vendor's fast kernels.
   for (const Index tile : {256, 257}) {
     const Index m = 600;
     const Index n = 530;
@@ -86,8 +86,8 @@ TYPED_TEST(GemmBits, AreTheSameForTilesOfSeveralThreadBlocks) {
   }
 }
 
-// Odd extents, edges of one row or column, and an inner dimension that a vendor's BLAS may cut: which rank computes a
-// tile, out of whose memory, is not to be seen.
+// Odd extents, edges of one row or column, and an inner dimension that a vendor's BLAS may cut: bits must not depend on
+// the rank that computes a tile, nor on the memory of its operands.
 TYPED_TEST(GemmBits, AreTheSameForTilesThatLieOddly) {
   using T = TypeParam;
   const Communicator comm = test::world();
@@ -112,7 +112,7 @@ TYPED_TEST(GemmBits, AreTheSameForTilesThatLieOddly) {
   }
 }
 
-// The choice of the tile changes no bit that the tile itself does not.
+// The published choice of the tile has the bits of the same tile given as an option.
 TYPED_TEST(GemmBits, OfThePublishedTileAreThoseOfItsTileGiven) {
   using T = TypeParam;
   const Communicator comm = test::world();
@@ -122,7 +122,7 @@ TYPED_TEST(GemmBits, OfThePublishedTileAreThoseOfItsTileGiven) {
   MachineRates rates;
   rates.gemm = {{32, 5e9}, {256, 1e10}};
   rates.memory_bandwidth = 2e10 * sizeof(T);
-  // The more ranks, the smaller the share that a tile is to stay below.
+  // The tile must stay below a rank's share, which shrinks with the number of ranks.
   rates.link_bandwidth = 1e9 * sizeof(T) * std::max(1, comm.size() / 2);
   const auto product = [&](const GemmOptions& options) {
     const DistributedMatrix<T> C(comm, A.placement());
@@ -156,7 +156,7 @@ TYPED_TEST(GemmBits, AreTheSameForAnyTransportAndMemory) {
       const auto of_b = test::placements_of(k, n, comm.size());
       const auto of_c = test::placements_of(m, n, comm.size());
       for (std::size_t p = 0; p < of_a.size(); ++p) {
-        // Each operand on the device and in host memory, in every combination.
+        // Each operand in device and in host memory, in every combination.
         const auto memory = [&](const Placement& placement, std::size_t bit) {
           return placement.in((p >> bit & 1) != 0 ? Residence::host : Residence::device);
         };

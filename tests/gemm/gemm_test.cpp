@@ -1,3 +1,4 @@
+// Products over all ranks: errors, placements, refusals and reports.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
@@ -40,7 +41,7 @@ template <class T> class Gemm : public ::testing::Test {
     Operation op_a, op_b;
     T alpha, beta;
   };
-  // C = alpha op(A) op(B) + beta C of random matrices, against sums in double.
+  // C = alpha op(A) op(B) + beta C for random matrices, compared with sums in double.
   void expect_product(const Product& product, const Placement& a, const Placement& b, const Placement& c,
                       const GemmOptions& options) {
     const auto [shape, op_a, op_b, alpha, beta] = product;
@@ -61,7 +62,7 @@ template <class T> class Gemm : public ::testing::Test {
           sum += term;
           size += std::abs(term);
         }
-        // Error of the product and of the sums here (Higham, ASNA, 3.5 and 3.6).
+        // Error of the product and of the reference sums (Higham, ASNA, 3.5 and 3.6).
         const double bound = 8.0 * static_cast<double>(k + 3) * unit_roundoff<T> * size;
         wrong += std::abs(wide(whole(i, j)) - sum) <= bound ? 0 : 1;
       }
@@ -141,7 +142,7 @@ TYPED_TEST(Gemm, AnyGridOfRanks) {
 
 TYPED_TEST(Gemm, ThePapersPlacement) {
   using T = TypeParam;
-  // A on rank 2, B on 1, C on 0, as far as there are ranks.
+  // A on rank 2, B on 1, C on 0, if there are as many ranks.
   const int ranks = this->comm.size();
   this->expect_product({{40, 40, 40}, Operation::none, Operation::none, T(1), T(1)},
                        Placement::on_rank(40, 40, 2 % ranks), Placement::on_rank(40, 40, 1 % ranks),
@@ -224,7 +225,7 @@ TYPED_TEST(Gemm, RefusesShapesAndOptionsThatDoNotFit) {
   EXPECT_NO_THROW(run(Operation::none, Operation::none, {.tile = 4}));
 }
 
-// Rank 0 of a communicator of one rank is every rank: placements alone do not tell such matrices apart.
+// Rank 0 of a communicator of one rank exists on every rank: placements alone do not distinguish such matrices.
 TYPED_TEST(Gemm, RefusesMatricesOfOtherRanks) {
   using T = TypeParam;
   const auto whole = [](const Communicator& ranks) {
@@ -265,9 +266,9 @@ TEST(GemmReport, CountsWhatWasMovedAndDone) {
                                          {.tile = 8, .grid = {comm.size(), 1}, .rates = rates});
   EXPECT_EQ(report.grid, (ProcessGrid{comm.size(), 1}));
   if (n / 8 % comm.size() == 0) {
-    // Of B, every rank lacks what the others own.
+    // Every rank receives the parts of B that others own.
     EXPECT_EQ(report.bytes_received, 8.0 * n * n * (comm.size() - 1));
-    // They hold all of it, so that what others own comes to each node once.
+    // Bands stay in memory, so that parts of other nodes come to each node once.
     double away = 0.0;
     for (int node = 0; node < comm.nodes(); ++node) {
       for (int owner = 0; owner < comm.size(); ++owner) away += node == comm.node_of(owner) ? 0.0 : 1.0;

@@ -1,3 +1,4 @@
+// Products that keep the residues of their factors for later products.
 #include "gemm/emulation/kept_products.hpp"
 
 #include "gemm/plan/schedule.hpp"
@@ -8,7 +9,7 @@
 namespace heddle::impl {
 namespace {
 
-// sign: of its transpose; 0: any matrix.
+// Returns X with X^T = sign X, or any matrix if sign is 0.
 template <RealScalar T> DistributedMatrix<T> made(Index n, int seed, int sign) {
   const test::RandomEntries<T> entries{seed};
   const auto host = test::host_matrix<T>(n, n, [&](Index i, Index j) {
@@ -55,7 +56,7 @@ TYPED_TEST(KeptProduct, HasTheBitsOfAnyOther) {
     for (std::size_t k = 0; k < signs.size(); ++k) matrices.push_back(made<T>(n, static_cast<int>(k) + 1, signs[k]));
     for (const std::size_t most : {2U, 4U}) {
       KeptProducts<T> products(ExecutionSpace(), n, {.look = false}, most);
-      // Every pair, so that most have gone when they are asked for again, and some have not.
+      // Every pair, so that most residues have been evicted when they are wanted again, and some have not.
       for (std::size_t k = 0; k < matrices.size(); ++k) {
         for (std::size_t l = 0; l < matrices.size(); ++l) {
           EXPECT_TRUE(
@@ -64,7 +65,7 @@ TYPED_TEST(KeptProduct, HasTheBitsOfAnyOther) {
               << n << " " << k << " " << l;
         }
       }
-      // Symmetric, which nobody says.
+      // A symmetric product that is not declared as one.
       EXPECT_TRUE(test::same_bits(kept<T>(products, T(-1), {matrices[1]}, {matrices[1]}, T(0), Z),
                                   plain<T>(T(-1), matrices[1], matrices[1], T(0), Z)));
       EXPECT_EQ(products.kept(), most);
@@ -106,14 +107,14 @@ TEST(KeptProducts, MakeResiduesAnewOfWhatWasWrittenAndTakeTheRoomOfWhatHasGone) 
   WorkMatrix<double> Y(storage);
   const auto product = [&] { return kept<double>(products, 1.0, {X}, {Y.read()}, 0.0, Z); };
   const auto first = product();
-  // Past the owner, who then does not know of it.
+  // A write that bypasses the owner, which does not detect it.
   Kokkos::deep_copy(storage.local(), 1.0);
   EXPECT_TRUE(test::same_bits(product(), first)) << "residues are kept";
   for (const double value : {1.0, 2.0}) {
     Kokkos::deep_copy(Y.write().local(), value);
     EXPECT_TRUE(test::same_bits(product(), plain<double>(1.0, X, Y.read(), 0.0, Z))) << value;
   }
-  // Others where the last one was.
+  // Other matrices in the storage of the last one.
   for (const double value : {3.0, 4.0, 5.0}) {
     Y = WorkMatrix<double>(storage);
     Kokkos::deep_copy(Y.write().local(), value);

@@ -1,5 +1,5 @@
-// What Kokkos Tools sees of the library: names that begin with heddle::, and no instance but the communicator's (on
-// GPUs also those that a plan makes beside it, never the default one).
+// Kernel names and instances of the library, as Kokkos Tools reports them: names begin with heddle::, and only the
+// communicator's instance is used (on GPUs also those that a plan creates, never the default one).
 #include "support/labels.hpp"
 
 #include "support/matrices.hpp"

@@ -1,4 +1,4 @@
-// Products in layers: the sums that the documentation says, with the same bits whoever computes them.
+// Products in layers: the sums of the documentation, with the same bits for any ranks.
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -40,7 +40,7 @@ template <class T> class LayersBits : public ::testing::Test {
     return gather(C, 0);
   }
 
-  // By products of one layer each, of the runs that end at `ends`, on one rank, which are added here.
+  // The sum, formed here, of one-layer products on one rank of the runs that end at `ends`.
   [[nodiscard]] HostMatrix<T> sum_of_runs(T beta, Index tile, const std::vector<Index>& ends) const {
     const auto A = test::random_matrix<T>(alone, Placement::on_rank(m, k, 0), 1);
     const auto B = test::random_matrix<T>(alone, Placement::on_rank(k, n, 0), 2);
@@ -76,7 +76,7 @@ template <class T> class LayersBits : public ::testing::Test {
     for (int columns = 1; columns <= ranks_of_group; ++columns) {
       if (ranks_of_group % columns == 0) divisors.push_back(columns);
     }
-    // Of many ranks, which have many placements, a dozen.
+    // Many ranks have many placements: about a dozen are tested.
     for (std::size_t p = 0; p < of_a.size(); p += (of_a.size() + 11) / 12) {
       const int columns = divisors[(p + static_cast<std::size_t>(layers)) % divisors.size()];
       const GemmOptions options{.tile = tile,
@@ -94,7 +94,7 @@ template <class T> class LayersBits : public ::testing::Test {
 };
 TYPED_TEST_SUITE(LayersBits, test::AllScalars);
 
-// Runs begin at multiples of 64 where they are as long.
+// Runs begin at multiples of 64 if they are that long.
 TYPED_TEST(LayersBits, AreThoseOfTheFormulaForAnyRanksGridsAndPlacements) {
   using T = TypeParam;
   for (const T beta : {T(0), T(0.75)}) {
@@ -120,7 +120,7 @@ TYPED_TEST(LayersBits, OneLayerIsAsWithoutLayersAndTwoAreAnotherSum) {
   }
 }
 
-// Whatever the messages' way: over nodes some are passed on, and each way lands elsewhere.
+// For any route of messages: over nodes some are forwarded, and each route ends in other memory.
 TYPED_TEST(LayersBits, AreTheSameForAnyTransportAndNodes) {
   using T = TypeParam;
   const auto reference = this->sum_of_runs(T(0.75), 16, {256, k});
@@ -137,7 +137,7 @@ TYPED_TEST(LayersBits, AreTheSameForAnyTransportAndNodes) {
   }
 }
 
-// Products with the same plan, whose layers the last product has filled; and factors that are transposed.
+// Further products with the same plan, whose layers the last product has filled; and transposed factors.
 TYPED_TEST(LayersBits, APlanInLayersIsUsedAgain) {
   using T = TypeParam;
   const int ranks = this->comm.size();
@@ -164,7 +164,7 @@ TYPED_TEST(LayersBits, APlanInLayersIsUsedAgain) {
     EXPECT_EQ(scaled(0, 0), T(2) * C(0, 0));
     EXPECT_EQ(scaled(m - 1, n - 1), T(2) * C(m - 1, n - 1));
   }
-  // Every tile of both layers was computed by someone.
+  // Every tile of both layers was computed.
   (void)product(T(1), T(0));
   std::array<Index, 2> tiles{0, 0};
   for (const TimelineInterval& interval : plan.timeline()) {

@@ -1,4 +1,4 @@
-// Layers of the inner dimension, as schedules, what they ask of the machine, and the choice of how many.
+// Layers of the inner dimension: schedules, resources, and the choice of their number.
 #include "gemm/plan/choose.hpp"
 #include "gemm/plan/memory.hpp"
 #include "gemm/plan/relays.hpp"
@@ -88,7 +88,7 @@ TEST(Layers, RunsMakeUpTheInnerDimension) {
         next = run.end;
       }
       EXPECT_EQ(next, inner);
-      // Equal but for the rounding.
+      // Runs are equal except for rounding.
       EXPECT_LE(product.longest_run(), inner / layers + 64);
     }
   }
@@ -179,7 +179,7 @@ TEST(Layers, ABandIsItsRunOfTheInnerDimension) {
   }
 }
 
-// So an owner that adds what each layer brought, in their order, adds every element of it once.
+// An owner that adds the contributions of the layers in order adds every element once.
 TEST(Layers, EachLayerBringsEveryElementOfAnOwnersPartOnce) {
   RandomPlans random(4);
   for (int trial = 0; trial < trials / 4; ++trial) {
@@ -252,7 +252,7 @@ TEST(Layers, ARankTakesTheFourthPartOfItsBandsAndOwnersHaveTilesOfEveryLayer) {
   EXPECT_EQ(work[0].home.all, elements * 4 - elements / 4);
   EXPECT_EQ(bytes_of_layers(product, 8.0, 0), 8.0 * 3 * elements);
   EXPECT_EQ(bytes_of_layers(product, 8.0, 1), 0.0);
-  // Bands are a fourth as long, and as many more of them fit.
+  // Bands are a fourth as long, so that four times as many fit.
   const double of_layers = bytes_of_bands(product, make_schedule(product, 1, 1), 8.0, 1);
   product.layers = 1;
   EXPECT_EQ(4 * of_layers, bytes_of_bands(product, make_schedule(product, 1, 1), 8.0, 1));
@@ -308,7 +308,7 @@ TEST(ChooseLayers, TakesSeveralOnlyWhereTheyAreFasterByThreePercent) {
         EXPECT_LT(*facts.predicted_seconds, 0.97 * *one.predicted_seconds) << n << " " << ranks;
         EXPECT_EQ(facts.product.ranks % facts.product.layers, 0);
         EXPECT_GE(ranks, facts.product.layers * facts.product.layers * facts.product.layers);
-        // Which the copies of C are no small part of.
+        // Copies of C take at most half of the workspace.
         EXPECT_LE(bytes_of_layers(facts.product, 8.0, 0), 0x1p33);
       }
     }
@@ -322,7 +322,7 @@ TEST(ChooseLayers, TakesOneWhereBitsAreComparedAndWhereLayersAreNotFor) {
   EXPECT_EQ(chosen(shape, {.tile = 512}).product.layers, 1);
   EXPECT_EQ(chosen(shape, {.grid = {16, 16}}).product.layers, 1);
   EXPECT_EQ(chosen(shape, {.layers = 1}).product.layers, 1);
-  // Copies of C that take more than half of the workspace: 32 MiB for each layer but the first.
+  // Copies of C must not take more than half of the workspace: 32 MiB for each layer but the first.
   EXPECT_EQ(chosen(shape, {}, std::size_t{63} << 20).product.layers, 1);
   Product other = shape;
   other.node_of.clear();
@@ -346,7 +346,7 @@ TEST(ChooseLayers, TakesWhatIsAskedForWithItsGrid) {
   EXPECT_EQ(facts.product.grid_columns, 8);
   EXPECT_EQ(facts.product.grid_rows(), 2);
   EXPECT_EQ(facts.traffic.multiply_adds, 32768.0 * 32768.0 * 32768.0);
-  // No common divisor: all ranks are one grid, and take one layer after the other.
+  // Without a common divisor all ranks are one grid and compute one layer after the other.
   EXPECT_EQ(chosen(shape, {.tile = 512, .grid = {8, 8}, .layers = 3}).product.groups(), 1);
 }
 

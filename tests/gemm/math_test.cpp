@@ -1,4 +1,4 @@
-// The math modes of native products: which are taken, what they refuse, and what they do to a product's error.
+// Math modes of native products: supported modes, refusals, and their effect on the error.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/on_host.hpp"
@@ -53,7 +53,7 @@ TYPED_TEST(MathModes, OnlyTf32AddsToTheError) {
   EXPECT_LT(blas::added_error<TypeParam>(MathMode::tf32), 0x1p-9);
 }
 
-// What one part of the library says of a mode, the others do.
+// All parts of the library agree on whether a mode is supported.
 TYPED_TEST(MathModes, WhatABlasLacksIsRefused) {
   using T = TypeParam;
   for (const MathMode mode : {MathMode::automatic, MathMode::tensor, MathMode::plain, MathMode::tf32}) {
@@ -110,7 +110,7 @@ TEST(MathModeOfRanks, IsTheSame) {
       std::string::npos);
 }
 
-// Against the same product by doubles, relative to what was summed.
+// Error against the same product in doubles, relative to the sum of sizes.
 template <Scalar T> double error_of(const HostMatrix<T>& C, Index n) {
   const auto A = test::host_random<T>(n, n, 1);
   const auto B = test::host_random<T>(n, n, 2);
@@ -152,7 +152,7 @@ TYPED_TEST(MathModes, EachModeHasTheErrorThatItSays) {
   }
 }
 
-// Where documents say that a mode is another: tensor is what auto does, and CPUs have one arithmetic.
+// Documented equalities of modes: tensor is auto, and CPUs have one arithmetic.
 TYPED_TEST(MathModes, ModesThatAreOneHaveTheSameBits) {
   using T = TypeParam;
   const MathMode other = test::on_host ? MathMode::plain : MathMode::tensor;

@@ -1,4 +1,4 @@
-// The measured peak of a CPU's arithmetic: no product is faster.
+// The measured peak of a CPU's arithmetic: no product may exceed it.
 #include "support/matrices.hpp"
 #include "support/on_host.hpp"
 #include <heddle/tuning/rates.hpp>
@@ -10,10 +10,10 @@
 namespace heddle {
 namespace {
 
-// Of measurements on cores that others use, too.
+// Noise of measurements, also on shared cores.
 constexpr double noise = 0.05;
 
-// Empty on GPUs.
+// Return the measured peak, 0 on GPUs.
 template <Scalar T> double peak(const Communicator& comm) {
   return measure_peak<T>(comm).value_or(0.0);
 }
@@ -21,7 +21,7 @@ template <Scalar T> double peak(const Communicator& comm) {
 template <class T> class Peak : public ::testing::Test {};
 TYPED_TEST_SUITE(Peak, test::AllScalars);
 
-// A core that others use may be slow whenever the peak is measured: the largest of several counts.
+// A shared core may be slow whenever the peak is measured, so the largest of several measurements counts.
 TYPED_TEST(Peak, IsAtLeastTheRateOfTheBestProduct) {
   using T = TypeParam;
   const Communicator comm = test::world();

@@ -1,4 +1,4 @@
-// The published choice of the tile: equation (9) by its inequalities, one tile after the other, beside
+// The published choice of the tile: equation (9) by its inequalities, tried tile by tile, compared with
 // published_tile(), and the plans that take it.
 #include "gemm/plan/choose.hpp"
 #include "gemm/rates.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using test::rates_of;
 
-// What equations (5), (7) and (9) say of one tile of this product.
+// Equations (5), (7) and (9) for one tile of this product.
 struct Inequalities {
   double math, memory, link;  // Flops and bytes per second.
   ProductShape shape;
@@ -27,13 +27,13 @@ struct Inequalities {
     return std::cbrt(static_cast<double>(shape.rows) * static_cast<double>(shape.columns) *
                      static_cast<double>(shape.inner));
   }
-  // (5): multiply-adds of a tile for each element that it moves, against what memory can feed.
+  // (5): multiply-adds of a tile per element that it moves, against the rate of memory.
   [[nodiscard]] bool computes_longer_than_memory(Index tile) const {
     const auto t = static_cast<double>(tile);
     const double intensity = t * t * length() / (2 * (2 * t * length() + t * t));
     return intensity > math / (memory / shape.element_bytes);
   }
-  // (7) beside the time of a tile: a band for each of the other ranks while the owner computes one tile.
+  // (7) against the time of a tile: a band is sent to each other rank while the owner computes one tile.
   [[nodiscard]] bool hides_transfers(Index tile) const {
     if (shape.ranks == 1 || link == 0.0) return true;
     const auto t = static_cast<double>(tile);
@@ -87,8 +87,8 @@ TEST(PublishedTile, IsTheSmallestThatMeetsEquation9OfAnyShapeAndRates) {
   }
 }
 
-// By hand, of the paper's floats (s = 4): k = 20 T / (2 T / 4) = 40, N = 10000: 4 * 40 * 10000 / 9920 = 161.3; eight
-// ranks with 300 GB/s: 2 * 7 * 20 T / 300 G = 933.3.
+// Computed by hand for the paper's floats (s = 4): k = 20 T / (2 T / 4) = 40, N = 10000: 4 * 40 * 10000 / 9920 = 161.3;
+// eight ranks with 300 GB/s: 2 * 7 * 20 T / 300 G = 933.3.
 TEST(PublishedTile, IsThatOfTheNumbersByHand) {
   const MachineRates rates = rates_of(20e12, 2e12, 300e9);
   EXPECT_EQ(published_tile(rates, {10000, 10000, 10000, 8, 4, 2.0}), 934);

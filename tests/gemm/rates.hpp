@@ -1,4 +1,4 @@
-// Rates of a machine for tests of the tile model.
+// Machine rates for tests of the tile model.
 #pragma once
 
 #include <heddle/gemm/tile_model.hpp>

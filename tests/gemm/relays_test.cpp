@@ -1,4 +1,4 @@
-// Bands that several ranks of a node load cross the node's link once.
+// Relays: a band that several ranks of a node load crosses the node's link once.
 #include "gemm/plan/relays.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace heddle::impl {
 namespace {
 
-// 8 ranks, n x n in blocks of (n / 2) x (n / 4) on 2 x 4 ranks, `per_node` ranks a node.
+// 8 ranks, n x n in blocks of (n / 2) x (n / 4) on 2 x 4 ranks, `per_node` ranks per node.
 Product product_on(int per_node, int grid_columns) {
   constexpr Index n = 64;
   const Placement blocks = Placement::block_cyclic(n, n, n / 2, n / 4, 2, 4);
@@ -38,7 +38,7 @@ TEST(Relays, WhatANodeSharesCrossesItsLinkOnce) {
       for (const PlanOperand& operand : {operand_a, operand_b}) {
         const Placement& placement = product.*operand.placement;
         const Relays relays(product, operand, schedules);
-        // By node, band and owner: who has it of the owner.
+        // Number of ranks of a node that load a band from its owner.
         std::map<std::tuple<int, int, int>, int> of_owners;
         for (int rank = 0; rank < product.ranks; ++rank) {
           const int node = product.node_of[static_cast<std::size_t>(rank)];
@@ -52,7 +52,7 @@ TEST(Relays, WhatANodeSharesCrossesItsLinkOnce) {
               } else {
                 EXPECT_TRUE(product.on_one_node(rank, source));
                 EXPECT_TRUE(relays.passes_on(source, load.band));
-                // The one that passes it on has it of its owner.
+                // The forwarding rank receives it from its owner.
                 EXPECT_EQ(relays.source(source, load.band, piece.owner), piece.owner);
               }
             }
@@ -67,8 +67,8 @@ TEST(Relays, BytesAreThoseOfTheBound) {
   // Each of four nodes computes a quarter of C: it takes half of A and of B, and owns a quarter of each.
   constexpr double elements = 64.0 * 64.0;
   EXPECT_EQ(between_nodes(product_on(2, 4), 100), 4 * 2 * elements / 4);
-  // One band of A at a time: the two ranks of a node have each its own, as its slot is used again, and the four bands
-  // of a rank take its share of B, half of it from another node, four times.
+  // With one band of A at a time, the two ranks of a node each load their own, as its slot is reused; for each of its
+  // four bands a rank loads its share of B, half of it from another node.
   EXPECT_EQ(between_nodes(product_on(2, 4), 1), 4 * (2 * elements / 4 + 2 * 4 * elements / 8));
 }
 
@@ -78,7 +78,7 @@ TEST(Relays, RanksOfANodeTakeTurns) {
   const Relays relays(product, operand_a, schedules);
   for (int rank = 0; rank < product.ranks; ++rank) {
     const auto& loads = schedules[static_cast<std::size_t>(rank)].loads_a;
-    // The ranks of a node use the bands in one order, and each brings every other one.
+    // The ranks of a node use the bands in one order, and each loads every other one.
     for (std::size_t k = 0; k < loads.size(); ++k) {
       EXPECT_EQ(loads[k].band, schedules[static_cast<std::size_t>(rank / 2 * 2)].loads_a[k].band);
       EXPECT_EQ(relays.passes_on(rank, loads[k].band), static_cast<int>(k % 2) == rank % 2);

@@ -1,3 +1,4 @@
+// Residues of emulated products: moduli, reconstruction, rounding, leading bits and memory.
 #include "gemm/emulation/assemble.hpp"
 #include "gemm/emulation/emulated.hpp"
 #include "gemm/emulation/planes.hpp"
@@ -76,7 +77,7 @@ struct Signed {
   bool negative;
 
   std::uint32_t modulo(std::uint32_t p) const {
-    // By Horner's rule over its 32-bit digits, from the number itself.
+    // Horner's rule over its 32-bit digits.
     test::Number rest = size;
     std::uint64_t residue = 0;
     for (int k = 7; k >= 0; --k) {
@@ -93,8 +94,8 @@ struct Signed {
   double rounded() const { return negative ? -size.to_double() : size.to_double(); }
 };
 
-// x, and the imaginary part y of what x is the real one of, from the residues that sums of 32 bits have, whatever
-// multiples of the moduli these come with.
+// Expect x, and for complex numbers the imaginary part y, to be reconstructed from residues as 32-bit sums have them,
+// with any multiples of the moduli added.
 template <int digits>
 void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, std::mt19937_64& random) {
   ASSERT_EQ(system.digits, digits);
@@ -109,8 +110,8 @@ void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, 
     const std::uint32_t plus = (a + j * b) % p;
     const std::uint32_t minus = (a + (p - j) * b) % p;
     const bool split = l < system.split;
-    // x + 2^31 modulo p stands for x: the sum of two has twice that, and the imaginary part of three planes takes it
-    // off.
+    // x + 2^31 modulo p represents x: the sum of two has twice 2^31, which the imaginary part of three planes
+    // subtracts.
     const auto lift = static_cast<std::uint32_t>((std::uint64_t{1} << 31) % p);
     const auto add = [&](std::uint32_t residue, const std::uint32_t* weight, auto& sums) {
       const auto lifted = [&] { return static_cast<std::uint32_t>(residue % p + random() % 6 * p); };
@@ -144,7 +145,7 @@ void expect_back(const ResidueSystem& system, const Signed& x, const Signed& y, 
   }
 }
 
-// Of any length up to that of P / 2.
+// An integer of any length up to that of P / 2.
 Signed any_integer(const ResidueSystem& system, std::mt19937_64& random) {
   const auto bits = static_cast<int>(random() % static_cast<std::uint64_t>(system.log2_product - 1.01));
   test::Number x;
@@ -169,7 +170,7 @@ TEST(Residues, PutIntegersTogetherAgain) {
   }
 }
 
-// Where the quotient by P is hardest to tell: sums as large as they may be.
+// The quotient by P is hardest to find for the largest possible sums.
 TEST(Residues, PutTheLargestIntegersTogetherAgain) {
   std::mt19937_64 random(2);
   for (const Field field : fields) {
@@ -190,7 +191,7 @@ TEST(Residues, PutTheLargestIntegersTogetherAgain) {
   }
 }
 
-// Congruent and of 8 bits, next to what rounds either way too, and as far as integers reach.
+// Residues are congruent and have 8 bits, also next to rounding boundaries and up to the largest integers.
 TEST(Residues, AreCongruentAndOfEightBits) {
   std::mt19937_64 random(3);
   for (const Field field : fields) {
@@ -216,7 +217,7 @@ TEST(Residues, AreCongruentAndOfEightBits) {
           expect(std::min(x, reach));
           expect(-std::min(x, reach));
         }
-        // Large numbers, whose quotients have the largest errors, around the middle between two multiples of p.
+        // Quotients of large numbers have the largest errors, near the middle between two multiples of p.
         const std::int64_t large = reach - static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(reach / 8));
         const std::int64_t middle = large / p * p + p / 2;
         for (std::int64_t x = middle - 6; x <= middle + 6; ++x) {
@@ -232,7 +233,7 @@ TEST(Residues, OfSmallNumbersAreTheNearestToZero) {
   const ResidueSystem system(Field::complex, split_moduli);
   for (int l = 0; l < split_moduli; ++l) {
     const auto p = static_cast<int>(system.modulus[l]);
-    // What x + j y may come to.
+    // Largest possible x + j y.
     EXPECT_LT(13 * p * (1 + static_cast<int>(system.root[l])), 24 << 14);
     for (int x = -(1 << 14); x <= 1 << 14; ++x) {
       const int residue = small_residue(static_cast<float>(x), system.small_divisor[l], system.small_inverse[l]);
@@ -246,7 +247,7 @@ template <class T> class Nearest : public ::testing::Test {};
 using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Nearest, Reals);
 
-// As MPFR rounds, from what overflows to what underflows.
+// Rounding agrees with MPFR's, from overflow to underflow.
 TYPED_TEST(Nearest, RoundsOnceToEven) {
   using T = TypeParam;
   std::mt19937_64 random(2);
@@ -268,7 +269,7 @@ TYPED_TEST(Nearest, RoundsOnceToEven) {
   for (int trial = 0; trial < 20000; ++trial) {
     const int exponent = static_cast<int>(random() % 2400) - 1300;
     std::array<std::uint32_t, 4> digits{};
-    // Few bits set, so that ties and their neighbours come up.
+    // With few bits set, ties and their neighbours occur.
     for (int k = 0; k < 3; ++k) digits[random() % 4] |= std::uint32_t{1} << random() % 32;
     if (trial % 3 == 0) digits[random() % 4] = ~std::uint32_t{0};
     if (trial % 5 == 0) digits = {digits[0], digits[1], 0, 0};
@@ -280,8 +281,8 @@ TYPED_TEST(Nearest, RoundsOnceToEven) {
   check({3, 0, 0, 0}, -1076);
 }
 
-// Of numbers near the largest, the leading bits and the largest number of that width; of those 2^-10 times as large,
-// bits after all.
+// Numbers near the largest have their leading bits in plane 0 and the largest number of that width in plane 1; numbers
+// 2^-10 times as large have bits there.
 TEST(LeadingBits, AreThoseNearAndFarFromTheLargest) {
   const ExecutionSpace space;
   constexpr int width = 5;
@@ -307,7 +308,7 @@ TEST(LeadingBits, AreThoseNearAndFarFromTheLargest) {
   EXPECT_EQ(plane(2), (std::vector<int>{1, 1, 1, 1, 1, 1, 1, 0}));
 }
 
-// The widest bits of which a sum of `inner` products stays below 2^31.
+// The largest width for which a sum of `inner` products stays below 2^31.
 TEST(LeadingWidth, IsTheWidestThatFits) {
   const auto widest = [](Index inner) {
     int width = 7;
@@ -324,7 +325,7 @@ TEST(LeadingWidth, IsTheWidestThatFits) {
   EXPECT_EQ(leading_width(1), 7);
 }
 
-// What a product of 2048 x 2048 doubles holds on CPUs beside the matrices: less than half of 14 planes of both factors
+// Memory of a product of 2048 x 2048 doubles on CPUs besides the matrices: less than half of 14 planes of both factors
 // and 64 MiB of sums.
 TEST(Panels, HoldsFewColumnsAtOnceOnCpus) {
   if constexpr (!on_host) GTEST_SKIP() << "GPUs hold more";

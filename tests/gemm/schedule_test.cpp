@@ -1,3 +1,4 @@
+// Schedules of products: tiles, bands and bytes of every rank.
 #include "gemm/plan/schedule.hpp"
 
 #include "support/matrices.hpp"
@@ -18,7 +19,7 @@ struct Case {
   int bands_per_pass;
 };
 
-// Of one column of ranks, and of every other grid.
+// The cases for every grid, from one column of ranks on.
 std::vector<Case> with_grids(const std::vector<Case>& cases) {
   std::vector<Case> result;
   for (const Case& c : cases) {
@@ -106,7 +107,7 @@ TEST(Schedule, AColumnOfTheGridHasOneShareOfTheBandsOfB) {
   }
 }
 
-// Of P x Q ranks each takes 1/P of the rows of op(A) and 1/Q of the columns of op(B), less what it owns.
+// On P x Q ranks each receives 1/P of the rows of op(A) and 1/Q of the columns of op(B), except its own part.
 TEST(Schedule, AGridReceivesTheSharesOfItsRowsAndColumns) {
   const Index n = 96;
   for (const auto& [ranks, columns] : {std::pair{4, 2}, {6, 2}, {6, 3}, {16, 4}, {4, 4}, {4, 1}}) {
@@ -218,7 +219,7 @@ TEST(Schedule, TheFirstPassUsesEachBandWhenItComes) {
                   8,
                   4};
   product.first_held_b = 4;
-  // Rank 2 owns A: it waits for B alone, and takes the bands of B one after the other.
+  // Rank 2 owns A: it waits for B alone, and loads the bands of B one after the other.
   for (const int rank : {0, 1, 3}) {
     const RankSchedule schedule = make_schedule(product, 8, rank);
     for (int bands = 1; bands <= 4; ++bands) {
@@ -297,7 +298,7 @@ TEST(Schedule, BytesMovedAreThoseOfTheFormula) {
   for (const int ranks : {2, 3, 4}) {
     for (const int bands : {1, 2, 8}) {
       const Index tile = 4;
-      // Everything lives on a rank that is one of the workers: what it owns does not travel to it.
+      // All matrices are on one rank that also computes: its own parts are not sent to it.
       const Product product{Operation::none,
                             Operation::none,
                             Placement::on_rank(m, k, 0),
@@ -327,7 +328,7 @@ TEST(Schedule, BytesMovedAreThoseOfTheFormula) {
 }
 
 TEST(Schedule, WhatIsInBandsTravelsAtMostOnceMore) {
-  // A and C in row bands stay at home; of B, each rank lacks (P - 1) / P, once.
+  // A and C in row bands are not sent; each rank receives the missing (P - 1) / P of B once.
   const Index n = 96;
   for (const int ranks : {2, 3, 4}) {
     const Product product{Operation::none,

@@ -1,3 +1,4 @@
+// Symmetric products, of which half is computed and half mirrored.
 #include "gemm/plan/schedule.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -35,7 +36,7 @@ template <class T> class SymmetricProduct : public ::testing::Test {
 };
 TYPED_TEST_SUITE(SymmetricProduct, test::AllScalars);
 
-// A A^T by halves: as by all tiles on one side, and exactly the mirror image on the other.
+// A A^T by halves: one side as by all tiles, the other exactly its mirror image.
 TYPED_TEST(SymmetricProduct, IsHalfComputedAndHalfMirrored) {
   using T = TypeParam;
   const int ranks = this->comm.size();
@@ -43,7 +44,7 @@ TYPED_TEST(SymmetricProduct, IsHalfComputedAndHalfMirrored) {
     for (const Index tile : {7, 16, 32, 200}) {
       for (const Placement& c : {Placement::row_bands(n, n, ranks), Placement::column_bands(n, n, ranks),
                                  Placement::on_rank(n, n, ranks - 1)}) {
-        // The longer one is what a vendor's BLAS may cut along the inner dimension.
+        // A vendor's BLAS may cut the longer one along the inner dimension.
         const Placement a = Placement::row_bands(n, n == 129 && tile > 7 ? 1000 : 19, ranks);
         const auto A = test::random_matrix<T>(this->comm, a, 1);
         const DistributedMatrix<T> C(this->comm, c);

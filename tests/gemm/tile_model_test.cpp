@@ -1,3 +1,4 @@
+// The tile model: bounds of tiles, predicted times and stored rates.
 #include "gemm/plan/predict.hpp"
 #include "gemm/rates.hpp"
 #include "support/matrices.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using test::rates_of;
 
-// The paper's (6) and (8) with numbers by hand: s = 4, BW_math = 10 T, BW_mem = 800 G (200 G elements, k = 50),
+// The paper's (6) and (8), computed by hand: s = 4, BW_math = 10 T, BW_mem = 800 G (200 G elements, k = 50),
 // BW_transfer = 20 G, P = 4, N = 1000: 4 * 50 * 1000 / 900 = 222.2 and 2 * 3 * 500 = 3000.
 TEST(TileModel, BoundsAreThePapers) {
   const MachineRates rates = rates_of(10e12, 800e9, 20e9);
@@ -27,7 +28,7 @@ TEST(TileModel, BoundsAreThePapers) {
   ASSERT_TRUE(bounds.memory.has_value());
   EXPECT_EQ(*bounds.memory, 223);
   EXPECT_EQ(bounds.transfer, 3001);
-  // Twice the bytes: k doubles (N = 1000 > 200), and (8) doubles: 4 * 100 * 1000 / 800 = 500.
+  // With twice the bytes k doubles (N = 1000 > 200), and (8) doubles: 4 * 100 * 1000 / 800 = 500.
   const TileBounds in_double = tile_bounds(rates, {1000, 1000, 1000, 4, 8, 2.0});
   EXPECT_EQ(*in_double.memory, 501);
   EXPECT_EQ(in_double.transfer, 6001);
@@ -104,7 +105,7 @@ TEST(TileModel, PredictionIsTheCeilingWhereNothingTravels) {
 }
 
 TEST(TileModel, ReadersOfOneOwnerShareItsLink) {
-  // Everything is on rank 0, the link is slow: the time is what rank 0 has to send, all of B to each of the others.
+  // With everything on rank 0 and a slow link, the time is that of rank 0's sends: all of B to each of the others.
   const MachineRates rates = rates_of(1e15, 1e15, 1e9);
   impl::Product product{Operation::none,
                         Operation::none,
@@ -115,7 +116,7 @@ TEST(TileModel, ReadersOfOneOwnerShareItsLink) {
                         4};
   const double sent = 3.0 * 8.0 * 4096.0 * 4096.0 / 1e9;
   EXPECT_NEAR(impl::predicted_seconds(rates, {}, product, 4), sent, 0.01 * sent);
-  // In column bands, which the ranks take in turn, the owners share the work.
+  // With B in column bands, which the ranks take in turn, the owners share the work.
   product.b = Placement::column_bands(4096, 4096, 4);
   EXPECT_NEAR(impl::predicted_seconds(rates, {}, product, 4), sent / 4.0, 0.02 * sent);
 }
@@ -135,7 +136,7 @@ TEST(TileModel, TilesWaitForBandsWhereProductsHideTheBus) {
   };
   MachineRates rates = rates_of(1e10, 1e12, 1e12);
   EXPECT_FALSE(wait(rates, host(1024, 2))) << "no bus";
-  // 2 n^3 / P at 0.8e10 beside 3 * 8 n^2 / P on the bus: even at n = 1024 where it does 9.6e7 bytes/s.
+  // 2 n^3 / P at 0.8e10 against 3 * 8 n^2 / P on the bus: equal at n = 1024 for 9.6e7 bytes/s.
   rates.host_bandwidth = 9.7e7;
   rates.host_bandwidth_both_ways = 5e7;
   EXPECT_TRUE(wait(rates, host(1024, 2)));
@@ -159,7 +160,7 @@ TEST(TileModel, BandsFitTheWorkspace) {
 class RatesFile : public ::testing::Test {
  protected:
   RatesFile() {
-    // One folder for all ranks; rank 0's environment is the one that counts.
+    // One directory for all ranks; rank 0's environment counts.
     folder_ = std::filesystem::temp_directory_path() / message_of("heddle_rates_", getpid());
     setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
   }
@@ -241,7 +242,7 @@ TEST(TileModel, LinksBetweenNodesHaveTheirOwnRate) {
   const double on_one = seconds({}, 0.0);
   EXPECT_EQ(seconds({}, 1e7), on_one) << "nothing leaves the node";
   EXPECT_EQ(seconds({0, 0, 1, 1}, 0.0), on_one) << "one rate is that of all links";
-  // Half of B comes to every rank from the other node, of which nothing hides behind products this short.
+  // Half of B comes to every rank from the other node, and none of it is hidden behind products this short.
   const double slow = seconds({0, 0, 1, 1}, 1e7);
   EXPECT_GE(slow, 8.0 * n * n / 2 / 1e7);
   EXPECT_LE(slow, 2.0 * 8.0 * n * n / 2 / 1e7);
@@ -271,7 +272,7 @@ TEST(TileModel, WhatComesFromOtherNodesHidesByAShareOfItsOwn) {
   };
   const double products = 2.0 * n * n * n / 2 / 1e9;
   const double link = 8.0 * n * n / 2 / 2e7;
-  // Nothing travels within a node, so that its share does not matter.
+  // Nothing is sent within a node, so the node's overlap does not matter.
   EXPECT_NEAR(seconds(0.0, 0.0), products + link, 0.02 * (products + link));
   EXPECT_NEAR(seconds(1.0, 0.0), seconds(0.0, 0.0), 1e-3 * products);
   const double hidden = seconds(0.0, 1.0);

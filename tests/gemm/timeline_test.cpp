@@ -1,3 +1,4 @@
+// Timelines of products: intervals and the share of transfers hidden by products.
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/gemm/timeline.hpp>
@@ -41,7 +42,7 @@ TEST(HiddenShare, IsOneWhereNothingTravelled) {
   EXPECT_EQ(hidden_share({}), 1.0);
   EXPECT_EQ(hidden_share({product(0, 1)}), 1.0);
   EXPECT_EQ(hidden_share({product(0, 1), receive(2, 2)}), 1.0);
-  // Neither what leaves nor what waits is a transfer into this rank.
+  // Sends and waits are not transfers into this rank.
   EXPECT_EQ(hidden_share({interval(TimelineKind::send, 0, 1), interval(TimelineKind::wait, 0, 1)}), 1.0);
 }
 

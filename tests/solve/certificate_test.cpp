@@ -1,4 +1,4 @@
-// Proven bounds of the errors of solutions: beside errors that are known, and where nothing can be proven.
+// Proven error bounds of solutions: compared with known errors, and infinite if nothing can be proven.
 #include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -16,7 +16,7 @@ template <class T> class Certificates : public test::OverRanks<T> {
  protected:
   using test::OverRanks<T>::comm;
 
-  // The largest |x - expected| / |x| over the columns, in norms of infinity; of numbers that double precision holds.
+  // The largest |x - expected| / |x| over the columns, in norms of infinity, for numbers in the range of double.
   [[nodiscard]] double error_of(const DistributedMatrix<T>& X, const HostMatrix<T>& expected) const {
     const HostMatrix<T> x = gather(X, 0);
     double worst = 0;
@@ -68,7 +68,7 @@ TYPED_TEST(Certificates, ErrorsAreBelowTheirBounds) {
     HostMatrix<T> A = whole_numbers<T>(n, n, 3, 9);
     for (std::size_t i = 0; i < A.extent(0); ++i) A(i, i) += T(static_cast<Real<T>>(n % 2 == 0 ? 11 : 100));
     const HostMatrix<T> X = whole_numbers<T>(n, 3, 4, 5);
-    for (std::size_t j = 0; j < 3; ++j) X(0, j) = T(7);  // No column is zero.
+    for (std::size_t j = 0; j < 3; ++j) X(0, j) = T(7);  // No column may be zero.
     const HostMatrix<T> B = product<T>(A, X);
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
       for (const int refinements : {0, 1}) {
@@ -81,7 +81,7 @@ TYPED_TEST(Certificates, ErrorsAreBelowTheirBounds) {
         ASSERT_EQ(report.lu.info, 0);
         const double error = this->error_of(x, X);
         EXPECT_LE(error, report.error_bound);
-        // And bounds are of use.
+        // The bounds are also useful.
         EXPECT_LE(report.error_bound, 4e3 * static_cast<double>(n) * unit);
       }
     }
@@ -111,7 +111,7 @@ TYPED_TEST(Certificates, DoNotKnowTheSizeOfASolution) {
 }
 
 // Hilbert's matrix times the least common multiple of its denominators is a matrix of whole numbers, and its first
-// column the right-hand side of the first unit vector.
+// column is the right-hand side of the first unit vector.
 TYPED_TEST(Certificates, NothingIsProvenOfWhatCannotBeTold) {
   using T = TypeParam;
   bool proven_once = false;
@@ -150,7 +150,7 @@ TYPED_TEST(Certificates, OfNoughtAndOfWhatIsNoNumber) {
   EXPECT_EQ(solve(this->comm, this->spread(A), this->spread(none), x, {.certificate = true}).error_bound,
             std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(solve(this->comm, this->spread(A), this->spread(zero), x).error_bound));
-  // By Cholesky, and of sizes near the ends of the range.
+  // By Cholesky, and with sizes near the ends of the range.
   const int power = std::numeric_limits<Real<T>>::max_exponent - 20;
   for (const int by : {-power, -10, 10, power}) {
     SCOPED_TRACE(by);

@@ -1,5 +1,5 @@
-// Cholesky over all ranks: against its definition to the bit, residuals, what is not positive definite, and the same
-// bits for any ranks.
+// Cholesky over all ranks: bit by bit against its definition, residuals, matrices that are not positive definite, and
+// the same bits for any number of ranks.
 #include "over_ranks.hpp"
 #include "solve/schedule.hpp"
 #include "wide.hpp"
@@ -15,7 +15,7 @@
 namespace heddle {
 namespace {
 
-// Hermitian, diagonally dominant: of random numbers of parts up to 1, and 2 n on the diagonal.
+// Hermitian and diagonally dominant: random numbers with parts up to 1, and 2 n on the diagonal.
 template <Scalar T> HostMatrix<T> positive_definite(Index n, int seed) {
   return test::host_matrix<T>(n, n, [&](Index i, Index j) {
     const T one = test::RandomEntries<T>{seed}(std::max(i, j), std::min(i, j));
@@ -24,7 +24,7 @@ template <Scalar T> HostMatrix<T> positive_definite(Index n, int seed) {
   });
 }
 
-// The definition of emulated factors, written as plainly as it can be.
+// The definition of emulated factors, written as plainly as possible.
 template <Scalar T> class Definition {
  public:
   Definition(const HostMatrix<T>& A, Index block, Index group)
@@ -185,7 +185,7 @@ TYPED_TEST(CholeskyFactor, ErrorsAreWithinTheBoundAndTheUpperTriangleIsNotRead) 
   }
 }
 
-// Rows and columns of sizes 2^-k to 2^k: errors are bounded by row and column.
+// Rows and columns have sizes 2^-k to 2^k: errors are bounded by row and column.
 TYPED_TEST(CholeskyFactor, GradedMatricesKeepTheirDigits) {
   using T = TypeParam;
   const Index n = 120;
@@ -200,7 +200,7 @@ TYPED_TEST(CholeskyFactor, GradedMatricesKeepTheirDigits) {
     const HostMatrix<T> L = this->factored(A, Placement::row_bands(n, n, this->comm.size()),
                                            {.arithmetic = arithmetic, .block = 16, .group = 4}, report);
     ASSERT_EQ(report.info, 0);
-    // A row's size is a power of two, which only moves exponents: a definite bound is that of the even matrix.
+    // Sizes of rows are powers of two, which only change exponents: the bound is that of the matrix without them.
     EXPECT_LE(residual<T>(A, L), arithmetic == Arithmetic::native ? 1.0 : 4.0);
   }
 }
@@ -235,7 +235,7 @@ TYPED_TEST(CholeskyFactor, TheFirstPivotThatIsNotPositiveIsNamed) {
         SCOPED_TRACE(message_of(to_string(arithmetic), ", column ", k, ", ", bad));
         const HostMatrix<T> A = positive_definite<T>(n, 13);
         const auto at = static_cast<std::size_t>(k);
-        // A zero pivot exactly: a row and column of nothing.
+        // An exactly zero pivot: a row and column of zeros.
         for (std::size_t i = 0; i < A.extent(0) && bad == 0; ++i) A(i, at) = A(at, i) = T(0);
         A(at, at) = T(bad);
         CholeskyReport report;
@@ -273,7 +273,7 @@ TYPED_TEST(CholeskyFactor, SystemsAreSolved) {
         solve(this->comm, a, b, x, {.method = SolveMethod::cholesky, .lu = options, .refinements = 0});
     EXPECT_TRUE(same_bits<T>(this->everywhere(y), this->everywhere(x)));
     EXPECT_LE(plain.normwise_error, 10 * static_cast<double>(unit_roundoff<T>));
-    // What is not positive definite leaves X alone.
+    // X is unchanged if the matrix is not positive definite.
     fill(x, T(7));
     const DistributedMatrix<T> negative = this->spread(A, bands);
     scale(T(-1), negative);

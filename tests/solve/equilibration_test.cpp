@@ -1,4 +1,4 @@
-// Systems whose rows and columns have very different sizes: emulated products are to be as accurate as native ones.
+// Systems whose rows and columns have very different sizes: emulated products must be as accurate as native ones.
 #include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -123,7 +123,7 @@ TYPED_TEST(Equilibrated, WhatCannotBeScaledIsLeftAlone) {
   const HostMatrix<T> uneven = scaled<T>(n, n, 9, scattered, none);
   EXPECT_FALSE(tried(uneven, {.equilibrate = false}).equilibrated);
   EXPECT_TRUE(tried(uneven, {}).equilibrated);
-  // A row of zeros, and numbers without a size.
+  // A row of zeros, and an infinity.
   for (const Real<T> bad : {Real<T>(0), std::numeric_limits<Real<T>>::infinity()}) {
     const HostMatrix<T> A = scaled<T>(n, n, 9, scattered, none);
     for (std::size_t j = 0; j < A.extent(1); ++j) A(2, j) = T(bad);
@@ -131,7 +131,7 @@ TYPED_TEST(Equilibrated, WhatCannotBeScaledIsLeftAlone) {
     EXPECT_FALSE(report.equilibrated);
     EXPECT_EQ(report.lu.info != 0, bad == 0);
   }
-  // The ends of the range: products of row's and column's powers of two are beyond it.
+  // At the ends of the range, products of the row's and column's powers of two are beyond it.
   constexpr int low = std::numeric_limits<Real<T>>::min_exponent;
   constexpr int high = std::numeric_limits<Real<T>>::max_exponent;
   const HostMatrix<T> ends = test::host_matrix<T>(n, n, [&](Index i, Index j) {

@@ -1,5 +1,5 @@
-// Matrices whose rows or columns are of very different sizes, or near the ends of the range: determinants, inverses,
-// condition numbers and solutions beside closed forms.
+// Matrices whose rows or columns have very different sizes, or are near the ends of the range: determinants, inverses,
+// condition numbers and solutions compared with closed forms.
 #include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -16,8 +16,8 @@ namespace {
 template <class T> class Graded : public test::OverRanks<T> {
  protected:
   using Limits = std::numeric_limits<Real<T>>;
-  static constexpr int highest = Limits::max_exponent;  // 2^it is the first number that is too large.
-  static constexpr int far = highest / 8 * 7;           // Twice it is beyond the range.
+  static constexpr int highest = Limits::max_exponent;  // 2^highest is the first number that is too large.
+  static constexpr int far = highest / 8 * 7;           // Twice this exponent is beyond the range.
   static constexpr Arithmetic both[2] = {Arithmetic::native, Arithmetic::emulated};
 
   [[nodiscard]] static T power(int e) { return T(std::ldexp(Real<T>(1), e)); }
@@ -27,7 +27,7 @@ template <class T> class Graded : public test::OverRanks<T> {
         static_cast<Index>(rows.size()), static_cast<Index>(rows[0].size()),
         [&](Index i, Index j) { return rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; });
   }
-  // Its second row is lost where multipliers underflow.
+  // Its second row is lost if multipliers underflow.
   [[nodiscard]] static HostMatrix<T> of_far_rows(double last) {
     return of({{power(far), power(far)}, {power(-far), number(last, -far)}});
   }
@@ -56,16 +56,16 @@ TYPED_TEST(Graded, DeterminantsKnowOfSmallRows) {
   this->expect_determinant(this->of_far_rows(1), T(0), 0);
   this->expect_determinant(this->of({{this->power(-far), this->power(1 - far)}, {this->power(far), this->power(far)}}),
                            T(Real<T>(-0.5)), 1);
-  // By columns, whose sizes rows hide.
+  // The columns differ in size, which the rows do not show.
   this->expect_determinant(this->of({{this->power(far), this->power(-far)}, {this->power(far), this->power(1 - far)}}),
                            T(Real<T>(0.5)), 1);
   this->expect_determinant(this->of({{this->power(-far)}}), T(Real<T>(0.5)), 1 - far);
-  // Rows 1 and 2 are as 1 to 3.
+  // Rows 1 and 2 are proportional, 1 to 3.
   this->expect_determinant(this->of({{this->power(far), this->number(2, -far), this->power(0)},
                                      {this->power(0), this->power(0), this->power(0)},
                                      {this->power(2), this->power(2), this->power(2)}}),
                            T(0), 0);
-  // A column of zeros, beside which nothing is scaled, and a U that overflows.
+  // A matrix with a column of zeros is not scaled, and its U overflows.
   const T huge = this->number(1.5, TestFixture::highest - 1);
   this->expect_determinant(this->of({{huge, T(0), huge}, {-huge, T(0), huge}, {huge, T(0), T(1)}}), T(0), 0);
   if constexpr (is_complex<T>) {
@@ -117,7 +117,7 @@ TYPED_TEST(Graded, Inverses) {
     const HostMatrix<T> found = this->everywhere(A);
     for (std::size_t k = 0; k < found.size(); ++k) EXPECT_EQ(found.data()[k], expected.data()[k]) << k;
   }
-  // What is singular stays.
+  // A singular matrix is unchanged.
   const HostMatrix<T> singular = this->of_far_rows(1);
   const DistributedMatrix<T> A = this->spread(singular);
   const InverseReport report = inverse(this->comm, A);
@@ -168,7 +168,7 @@ TYPED_TEST(Graded, ConditionsOfHugeAndSmallMatrices) {
   }
 }
 
-// By Cholesky's method too, whose factor is all that tells of it.
+// The same by Cholesky's method, from the factor alone.
 TYPED_TEST(Graded, ConditionsOfPositiveDefiniteMatrices) {
   using T = TypeParam;
   constexpr int h = TestFixture::highest / 5;
@@ -210,7 +210,7 @@ TYPED_TEST(Graded, NearlySingularMatricesAreToldSo) {
   EXPECT_TRUE(std::isinf(zero.condition));
 }
 
-// A scaled by its rows leaves nothing of B.
+// Scaling A by its rows must not make B underflow to zero.
 TYPED_TEST(Graded, RightHandSidesDoNotUnderflow) {
   using T = TypeParam;
   constexpr int e = TestFixture::highest - 24;
@@ -234,14 +234,14 @@ TYPED_TEST(Graded, RightHandSidesDoNotUnderflow) {
 TYPED_TEST(Graded, WhatOverflowsOnItsWayIsFound) {
   using T = TypeParam;
   const T largest = this->number(1.5, TestFixture::highest - 1);
-  // x = (0, b), of which b_1 - b_0 is no number.
+  // x = (0, b); the intermediate b_1 - b_0 overflows.
   HostMatrix<T> X;
   const SolveReport report =
       this->solved(this->of({{T(1), T(1)}, {T(1), T(-1)}}), this->of({{largest}, {-largest}}), X);
   EXPECT_EQ(X(0, 0), T(0));
   EXPECT_EQ(X(1, 0), largest);
   EXPECT_EQ(report.overflow, 0);
-  // Independent numbers of all sizes stay.
+  // Independent numbers of all sizes are unchanged.
   const HostMatrix<T> wide = this->of({{largest}, {this->power(TestFixture::Limits::min_exponent)}});
   EXPECT_EQ(this->solved(this->of({{T(1), T(0)}, {T(0), T(1)}}), wide, X, {.refinements = 0}).overflow, 0);
   EXPECT_TRUE(test::same_bits(X, wide));
@@ -259,12 +259,12 @@ TYPED_TEST(Graded, SolutionsThatOverflowAreReported) {
   EXPECT_EQ(X(1, 0), T(3));
   EXPECT_EQ(X(1, 1), T(5));
   EXPECT_FALSE(std::isfinite(real_of<double>(X(0, 1))));
-  // Of what is no number nothing overflows.
+  // A NaN is not reported as an overflow.
   const HostMatrix<T> none = this->of({{T(std::numeric_limits<Real<T>>::quiet_NaN())}, {T(1)}});
   EXPECT_EQ(this->solved(A, none, X).overflow, 0);
 }
 
-// x = b / 3 has no digit that is right relative to it, and is the nearest number.
+// x = b / 3 has no correct relative digit, and is the nearest number.
 TYPED_TEST(Graded, DenormalSolutionsHaveSmallScaledResiduals) {
   using T = TypeParam;
   const T smallest = T(TestFixture::Limits::denorm_min());

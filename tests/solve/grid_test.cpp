@@ -1,4 +1,4 @@
-// LU and Cholesky over grids of ranks: the bits and pivots of one rank, whatever the grid and the nodes.
+// LU and Cholesky over grids of ranks: the bits and pivots of one rank, for any grid and any nodes.
 #include "over_ranks.hpp"
 #include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
@@ -35,7 +35,7 @@ template <class T> class Grids : public test::OverRanks<T> {
     static std::map<int, Communicator> made;
     return made;
   }
-  // All ranks, in nodes of so many; made once.
+  // A communicator of all ranks, in nodes of `ranks` ranks, created once.
   static const Communicator& in_nodes_of(int ranks) {
     if (const auto found = nodes().find(ranks); found != nodes().end()) return found->second;
     const char* const before = std::getenv("HEDDLE_NODE_SIZE");
@@ -112,7 +112,7 @@ TYPED_TEST(Grids, EmulatedLuHasTheBitsOfOneRank) {
   }
 }
 
-// Pivots that are rows far off, of other ranks, again and again; ties; rows of zeros.
+// Pivots in distant rows of other ranks, again and again; ties; rows of zeros.
 TYPED_TEST(Grids, RowsThatTravelFarAndTies) {
   using T = TypeParam;
   const Index n = 96;
@@ -150,7 +150,7 @@ TYPED_TEST(Grids, EmptyMatricesAndMoreRanksThanRows) {
   }
 }
 
-// A native product's shapes follow from the rows of the grid, and not from its columns.
+// The shapes of native products follow from the rows of the grid, not from its columns.
 TYPED_TEST(Grids, NativeLuIsTheSameForAnyColumnsOfAGrid) {
   using T = TypeParam;
   const Index n = 301;
@@ -161,7 +161,7 @@ TYPED_TEST(Grids, NativeLuIsTheSameForAnyColumnsOfAGrid) {
     LuReport report;
     const HostMatrix<T> found = this->by_lu(this->comm, A, options, report);
     EXPECT_EQ(report.info, 0);
-    // One column of as many ranks.
+    // One grid column of `rows` ranks.
     MPI_Comm some = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, this->comm.rank() < rows ? 0 : 1, this->comm.rank(), &some);
     if (this->comm.rank() < rows) {
@@ -227,7 +227,7 @@ TYPED_TEST(Grids, SystemsAreSolvedAlike) {
   }
 }
 
-// A plan is used again, with its matrices in place and elsewhere, and tells what memory it takes.
+// A plan is used again, with its matrices in place and elsewhere, and reports the memory it takes.
 TYPED_TEST(Grids, PlansServeManyMatrices) {
   using T = TypeParam;
   const Index n = 80;

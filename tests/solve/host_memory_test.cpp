@@ -1,4 +1,4 @@
-// Matrices in host memory that are more than the devices may hold: factored by slabs of columns, with the bits of
+// Matrices in host memory that exceed the devices' memory limit: factored by slabs of columns, with the bits of
 // factorizations in device memory, and systems with factors that stay there.
 #include "over_ranks.hpp"
 #include "solve/factorization.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 template <class T> class HostMemory : public test::OverRanks<T> {
  protected:
-  // Limits with which a matrix takes the smallest slabs, all of it, and several numbers of slabs between.
+  // Limits with which a matrix takes the smallest slabs, one slab, and several numbers of slabs between.
   [[nodiscard]] std::vector<std::size_t> limits(Index rows, Index columns, const LuOptions& options,
                                                 impl::FactorizationKind kind) const {
     const LuOptions taken = impl::with_arithmetic(options);
@@ -28,7 +28,7 @@ template <class T> class HostMemory : public test::OverRanks<T> {
       const impl::ColumnSlabs slabs{schedule, axis, width};
       found.insert(static_cast<std::size_t>(impl::slab_bytes<T>(slabs, kind, taken.arithmetic)) + 1);
     }
-    // The least, the most and one between, beside that of two slabs.
+    // The least, the most and one between, and that of two slabs.
     std::vector<std::size_t> all(found.begin(), found.end());
     if (all.size() > 4) all = {all[0], all[all.size() / 3], all[all.size() - 2], all[all.size() - 1]};
     return all;
@@ -46,7 +46,8 @@ template <class T> class HostMemory : public test::OverRanks<T> {
             {.arithmetic = Arithmetic::emulated, .block = 16, .group = 2},
             {.arithmetic = Arithmetic::emulated, .block = 9, .group = 4}};
   }
-  // Of a matrix in device memory, in the plan's placement in host memory with each limit, and in bands there.
+  // Compare LU of a matrix in device memory with that in host memory, in the plan's placement with each limit, and in
+  // bands.
   void expect_lu_alike(const HostMatrix<T>& A, const LuOptions& options) {
     const auto rows = static_cast<Index>(A.extent(0));
     const auto columns = static_cast<Index>(A.extent(1));
@@ -90,7 +91,7 @@ template <class T> class HostMemory : public test::OverRanks<T> {
       const CholeskyReport found = cholesky(this->comm, in_host_memory, limited);
       EXPECT_EQ(found.info, expected.info);
       EXPECT_LE(found.memory_bytes, static_cast<double>(limit));
-      // Columns from the first that has no pivot on have no meaning.
+      // Columns from the first one without a pivot on are undefined.
       const auto columns = static_cast<std::size_t>(expected.info == 0 ? n : expected.info - 1);
       const auto first = [&](const HostMatrix<T>& whole) {
         return HostMatrix<T>(Kokkos::subview(whole, Kokkos::ALL, std::pair<std::size_t, std::size_t>(0, columns)));
@@ -101,7 +102,7 @@ template <class T> class HostMemory : public test::OverRanks<T> {
   static HostMatrix<T> positive_definite(Index n) {
     HostMatrix<T> A = test::host_random<T>(n, n, 11);
     for (Index j = 0; j < n; ++j) {
-      // Of the upper triangle nothing is read.
+      // The upper triangle must not be read.
       for (Index i = 0; i < j; ++i) A(i, j) = T(std::numeric_limits<Real<T>>::quiet_NaN());
       A(j, j) = T(static_cast<Real<T>>(n));
     }
@@ -124,14 +125,14 @@ TYPED_TEST(HostMemory, LuHasTheBitsThatItHasOnDevices) {
   EXPECT_GE(most, 3);
 }
 
-// Blocks for which products are the BLAS's, whose bits may depend on the shapes that it is given.
+// With these blocks products are the BLAS's, whose bits may depend on shapes.
 TYPED_TEST(HostMemory, LuHasTheBitsOfTheBlas) {
   using T = TypeParam;
   for (const Index group : {1, 2}) {
     this->expect_lu_alike(test::host_random<T>(650, 650, 3),
                           {.arithmetic = Arithmetic::native, .block = 128, .group = group});
   }
-  // Blocks of several panels, dealt out.
+  // Blocks of several panels, dealt out to ranks.
   this->expect_lu_alike(test::host_random<T>(200, 2200, 3), {.arithmetic = Arithmetic::native, .block = 130});
 }
 
@@ -142,13 +143,13 @@ TYPED_TEST(HostMemory, LuOfSingularMatricesAndOfNaNs) {
   const LuOptions emulated{.arithmetic = Arithmetic::emulated, .block = 8, .group = 2};
   for (const LuOptions& options : {native, emulated}) {
     this->expect_lu_alike(HostMatrix<T>("zero", n, n), options);
-    // Columns 100 and on depend on those before.
+    // Columns from 100 on depend on those before.
     this->expect_lu_alike(
         test::host_matrix<T>(n, n, [](Index i, Index j) { return T(j < 100      ? (i == j ? 2 : 0)
                                                                    : i % 3 == 0 ? 1
                                                                                 : 0); }),
         options);
-    // All of one size: each pivot is the first of many.
+    // All elements have one size: each pivot is the first of many.
     this->expect_lu_alike(test::host_matrix<T>(n, n, [](Index i, Index j) { return T((i * j) % 3 == 0 ? 1 : -1); }),
                           options);
   }
@@ -167,7 +168,7 @@ TYPED_TEST(HostMemory, CholeskyHasTheBitsThatItHasOnDevices) {
   for (const LuOptions& options : this->ways()) {
     for (const Index n : {1, 97, 260}) this->expect_cholesky_alike(this->positive_definite(n), options);
   }
-  // Products with rows that have been taken by integers; of the BLAS; and runs of panels.
+  // Emulated products with rows taken once, BLAS products, and runs of panels.
   for (const LuOptions& options : {LuOptions{.arithmetic = Arithmetic::emulated, .block = 32, .group = 2},
                                    {.arithmetic = Arithmetic::native, .block = 128},
                                    {.arithmetic = Arithmetic::native, .block = 128, .group = 2}}) {
@@ -238,7 +239,7 @@ TYPED_TEST(HostMemory, SolutionsHaveTheBitsThatTheyHaveOnDevices) {
   using T = TypeParam;
   const Index n = 170;
   const int ranks = this->comm.size();
-  // Rows of other sizes, so that they are equilibrated.
+  // Rows of different sizes, so that they are equilibrated.
   HostMatrix<T> A = test::host_random<T>(n, n, 15);
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) A(i, j) *= static_cast<Real<T>>(i % 3 == 0 ? 64 : 1);
@@ -299,7 +300,7 @@ TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {
   limited.memory_limit = least;
   const LuReport report = lu(this->comm, in_host_memory, limited);
   EXPECT_EQ(report.memory_bytes, static_cast<double>(least));
-  // A plan for matrices in host memory takes those in device memory as well.
+  // A plan for matrices in host memory also takes those in device memory.
   LuPlan<T> plan(this->comm, n, n, limited, Residence::host);
   const DistributedMatrix<T> bands = this->spread(A);
   if (static_cast<double>(least) >= lu_memory<T>(n, n, ranks, options, false, Residence::host)) {

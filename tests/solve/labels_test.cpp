@@ -1,5 +1,5 @@
-// What Kokkos Tools sees of factorizations and solutions: names that begin with heddle::, and no instance but the
-// communicator's (on GPUs never the default one).
+// Kernel names and instances of factorizations and solutions, as Kokkos Tools reports them: names begin with heddle::,
+// and only the communicator's instance is used (on GPUs never the default one).
 #include "support/labels.hpp"
 
 #include "support/matrices.hpp"
@@ -14,7 +14,7 @@ namespace {
 TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
   const auto instances = Kokkos::Experimental::partition_space(ExecutionSpace{}, 1, 1);
   const Communicator comm(MPI_COMM_WORLD, instances[0]);
-  const Index n = 700;  // So many rows that threads share them.
+  const Index n = 700;  // Enough rows for threads to share them.
   const Placement bands = Placement::row_bands(n, n, comm.size());
   const Placement of_right = Placement::row_bands(n, 3, comm.size());
   test::listen();

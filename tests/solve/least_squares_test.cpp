@@ -1,5 +1,5 @@
-// Least squares over all ranks: against solutions in more than double precision, systems that can be solved, those with
-// more unknowns than equations, and what is refused.
+// Least squares over all ranks: compared with solutions in more than double precision; consistent and underdetermined
+// systems; and refused arguments.
 #include "over_ranks.hpp"
 #include "wide.hpp"
 #include <heddle/solve/qr.hpp>
@@ -30,7 +30,8 @@ template <class W> W inner(const std::vector<W>& x, const std::vector<W>& y) {
   return sum;
 }
 
-// Least squares of full rank, by modified Gram-Schmidt twice over in long double: m x n with m >= n, of columns.
+// Full-rank least squares by modified Gram-Schmidt, done twice, in long double, for m x n with m >= n, given by
+// columns.
 template <class W> std::vector<W> smallest_residual(const std::vector<std::vector<W>>& columns, std::vector<W> b) {
   const std::size_t n = columns.size();
   std::vector<std::vector<W>> q;
@@ -59,7 +60,7 @@ template <class W> std::vector<W> smallest_residual(const std::vector<std::vecto
   }
   return c;
 }
-// The shortest solution of A x = b: A^H y with (A A^H) y = b, when rows are of one size.
+// The shortest solution of A x = b, given by rows of one size: A^H y with (A A^H) y = b.
 template <class W> std::vector<W> shortest_solution(std::vector<std::vector<W>> columns, std::vector<W> b) {
   const std::size_t m = b.size();
   const std::size_t n = columns.size();
@@ -104,13 +105,13 @@ template <class T> class LeastSquares : public test::OverRanks<T> {
 };
 TYPED_TEST_SUITE(LeastSquares, test::AllScalars);
 
-// As random numbers, with columns of other sizes, and with one that is nearly the sum of two others.
+// Random numbers; graded columns; one column that is nearly the sum of two others.
 enum class Entries { random, graded, close };
 template <Scalar T> HostMatrix<T> matrix_of(Entries entries, Index rows, Index columns) {
   const int reach = sizeof(Real<T>) == 8 ? 250 : 30;
   const HostMatrix<T> A = test::host_matrix<T>(rows, columns, [&](Index i, Index j) {
     const T x = test::RandomEntries<T>{8}(i, j);
-    // Of a matrix that is wider than high, rows.
+    // If the matrix is wider than high, its rows are graded.
     const Index line = rows >= columns ? j : i;
     const int power = entries == Entries::graded ? static_cast<int>(line % 5 - 2) * reach / 2 : 0;
     return x * T(std::ldexp(Real<T>(1), power));
@@ -143,7 +144,7 @@ TYPED_TEST(LeastSquares, AreThoseOfMoreDigits) {
           const std::vector<Wide<T>> expected =
               rows < columns ? shortest_solution(columns_of_a, b) : smallest_residual(columns_of_a, b);
           std::vector<Wide<T>> rest = b;
-          // Elements of x count by what they do to b, which takes the sizes of columns out.
+          // Errors of elements of x are weighted by their effect on b, which cancels the sizes of columns.
           std::vector<Wide<T>> off(expected.size());
           std::vector<Wide<T>> of_x(expected.size());
           for (std::size_t j = 0; j < expected.size(); ++j) {
@@ -173,7 +174,7 @@ TYPED_TEST(LeastSquares, SystemsThatCanBeSolvedAre) {
   const Index rows = 90;
   const Index columns = 37;
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-    // Small integers: B is exact.
+    // With small integers B is exact.
     const HostMatrix<T> A = test::host_matrix<T>(rows, columns, [](Index i, Index j) {
       return T(static_cast<R>(std::round(8 * test::random_number(i, j, 5)))) + T(i == j ? R(20) : R(0));
     });
@@ -245,7 +246,7 @@ TYPED_TEST(LeastSquares, WhatHasNoFullRankIsSaidAndXIsLeft) {
     X = this->solved(bad, B, options, report);
     EXPECT_EQ(report.qr.info, 7);
     EXPECT_EQ(X(0, 0), T(-77));
-    // One in B is of its own column alone.
+    // A NaN in B affects only its own column.
     const HostMatrix<T> some = test::host_random<T>(rows, 2, 4);
     some(39, 1) = T(std::numeric_limits<Real<T>>::quiet_NaN());
     const HostMatrix<T> A = test::host_random<T>(rows, columns, 5);
@@ -267,11 +268,11 @@ TYPED_TEST(LeastSquares, NoEquationsOrUnknowns) {
     return HostMatrix<T>("empty", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
   };
   LeastSquaresReport report;
-  // No unknowns: the residual is B.
+  // Without unknowns the residual is B.
   const HostMatrix<T> B = test::host_matrix<T>(4, 1, [](Index, Index) { return T(3); });
   this->solved(empty(4, 0), B, {}, report);
   EXPECT_EQ(report.residual_norms, std::vector<double>{6.0});
-  // No equations: zeros are the shortest solution.
+  // Without equations zeros are the shortest solution.
   const HostMatrix<T> X = this->solved(empty(0, 4), empty(0, 1), {}, report);
   EXPECT_EQ(report.qr.info, 0);
   EXPECT_EQ(X(2, 0), T(0));

@@ -1,4 +1,4 @@
-// LU over all ranks: against its definition to the bit, residuals, pivots, and the same bits for any ranks.
+// LU over all ranks: bit by bit against its definition, residuals, pivots, and the same bits for any number of ranks.
 #include "over_ranks.hpp"
 #include "solve/pivot.hpp"
 #include "solve/schedule.hpp"
@@ -20,7 +20,7 @@ template <Scalar T> MatrixView<T> on_device(const HostMatrix<T>& host) {
   return test::padded_on_device<T>(host);
 }
 
-// The definition of emulated factors, written as plainly as it can be.
+// The definition of emulated factors, written as plainly as possible.
 template <Scalar T> class Definition {
  public:
   Definition(const HostMatrix<T>& A, Index block, Index group)
@@ -78,7 +78,7 @@ template <Scalar T> class Definition {
       return x / pivot;
     }
   }
-  // U of rows and columns, by halves of whole blocks.
+  // Solve for U in rows and columns, by halves of whole blocks.
   void solve(Range rows, Range columns) {
     const Index block = schedule_.block;
     if (rows.size() <= block) {
@@ -155,7 +155,7 @@ template <class T> class LuFactors : public test::OverRanks<T> {
  protected:
   using test::OverRanks<T>::comm;
 
-  // The factors over the ranks, on every rank.
+  // Factor over the ranks and return the factors on every rank.
   HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const LuOptions& options,
                          LuReport& report) {
     const DistributedMatrix<T> distributed = this->spread(A, placement);
@@ -247,7 +247,7 @@ TYPED_TEST(LuFactors, PivotsAreTheFirstOfTheLargest) {
     this->factored(test::host_matrix<T>(n, 1, of_one_size), Placement::on_rank(n, 1, 0), {.arithmetic = arithmetic},
                    report);
     EXPECT_EQ(report.pivots, std::vector<Index>{0});
-    // The largest is there twice.
+    // The largest element occurs twice.
     this->factored(test::host_matrix<T>(n, 1, [](Index i, Index) { return T(i == 17 || i == 23 ? -2 : 1); }),
                    Placement::on_rank(n, 1, 0), {.arithmetic = arithmetic}, report);
     EXPECT_EQ(report.pivots, std::vector<Index>{17});

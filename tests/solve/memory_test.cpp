@@ -1,4 +1,4 @@
-// The memory that factorizations and solutions say they take, beside what Kokkos allocates meanwhile, and refusals.
+// Reported memory of factorizations and solutions, compared with Kokkos's allocations, and refusals.
 #include "solve/factorization.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -14,7 +14,7 @@
 namespace heddle {
 namespace {
 
-// What is held, by address, how much it was at most, and what that was.
+// Current allocations by address, their peak, and the allocations at the peak.
 struct Block {
   std::string label;
   std::uint64_t bytes;
@@ -24,8 +24,8 @@ std::uint64_t bytes_held = 0;
 std::uint64_t most_held = 0;
 std::map<const void*, Block> held_at_most;
 
-// The most bytes of the library's allocations at once during `work`, on the rank that has most. Kokkos keeps scratch
-// memory of its own, and cuBLAS and what it copies likewise, which <heddle/solve/memory.hpp> says.
+// Return the peak of the library's allocations during `work`, in bytes, on the rank with the highest peak. Scratch
+// memory of Kokkos, and cuBLAS's memory and copies, are not counted (<heddle/solve/memory.hpp>).
 template <class Work> double peak_of(const Communicator& comm, const Work& work) {
   namespace tools = Kokkos::Tools::Experimental;
   held.clear();
@@ -55,7 +55,7 @@ template <class Work> double peak_of(const Communicator& comm, const Work& work)
   return comm.all_reduce(static_cast<double>(most_held), Reduction::maximum);
 }
 
-// What was held when it was most, on this rank.
+// List the allocations at the peak on this rank.
 std::string what_was_held() {
   std::string list;
   for (const auto& [address, block] : held_at_most) list += message_of("\n  ", block.bytes, " bytes: ", block.label);
@@ -70,9 +70,9 @@ template <class T> class Memory : public ::testing::Test {
     if (A.rows() == A.columns()) add_identity(T(static_cast<Real<T>>(4 * A.rows())), A);
     return A;
   }
-  // Labels and small lists of numbers are allocated too, and on GPUs words by which teams meet.
+  // Allowance for labels, small lists of numbers, and on GPUs words for the synchronization of teams.
   static constexpr double bookkeeping = impl::on_host ? 3e4 : 4e5;
-  // Of the copy of what lies as cuBLAS's products would copy it each time, as LuPlan has it.
+  // Bytes of LuPlan's aligned copy of a matrix that cuBLAS's products would otherwise copy each time.
   static double aligned(const DistributedMatrix<T>& A, const LuOptions& options) {
     const auto rows = static_cast<Index>(A.local().extent(0));
     const impl::GemmLayout layout = impl::gemm_layout<T>(2, 2);
@@ -81,12 +81,12 @@ template <class T> class Memory : public ::testing::Test {
     return A.communicator().all_reduce(sizeof(T) * static_cast<double>(layout.leading(rows)) * columns,
                                        Reduction::maximum);
   }
-  // Within some percent.
+  // Equal within some percent.
   static void expect_near(double said, double found, const std::string& what) {
     EXPECT_LE(found, said * 1.03 + bookkeeping) << what << what_was_held();
     EXPECT_GE(found, said * 0.95 - bookkeeping) << what << what_was_held();
   }
-  // Where panels of messages are counted as if all were under way at once.
+  // An upper bound: panels of messages are counted as if all were under way at once.
   static void expect_bounded(double said, double found, const std::string& what) {
     EXPECT_LE(found, said * 1.1 + bookkeeping) << what << what_was_held();
     EXPECT_GE(found, said * 0.3) << what << what_was_held();
@@ -122,7 +122,7 @@ TYPED_TEST(Memory, IsWhatFactorizationsTake) {
   }
 }
 
-// Of matrices in host memory, but for their copies there.
+// Matrices in host memory, without their copies there.
 TYPED_TEST(Memory, IsWhatSlabsTake) {
   using T = TypeParam;
   const int ranks = this->comm.size();
@@ -206,7 +206,7 @@ TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
   test::expect_refusal(ErrorKind::memory, "inverse: needs ", [&] { inverse(this->comm, A, limited(1)); });
   const auto after = gather(A, 0);
   EXPECT_EQ(std::memcmp(before.data(), after.data(), before.size() * sizeof(T)), 0);
-  // What is needed is enough; where bands are brought elsewhere, their copy has to be allowed too.
+  // The needed bytes are enough as a limit; if bands are redistributed, their copy must be allowed too.
   const auto needed = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, limited(1)));
   if (ranks > 1) {
     const auto without = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, limited(1), true));

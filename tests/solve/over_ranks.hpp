@@ -1,4 +1,4 @@
-// Tests over all ranks with matrices that every rank has whole.
+// Fixture for tests over all ranks with matrices that every rank has whole.
 #pragma once
 
 #include "support/matrices.hpp"
@@ -7,12 +7,12 @@
 
 namespace heddle::test {
 
-/// What tests of the room begin from: matrices on their way over the ranks and back.
+/// Distributes matrices over the ranks and gathers them.
 template <class T> class OverRanks : public ::testing::Test {
  protected:
   Communicator comm = world();
 
-  /// A, which rank 0 has, by a placement, or in bands of rows.
+  /// Distributes A from rank 0 in a placement, or in bands of rows.
   [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A, const Placement& placement) const {
     const DistributedMatrix<T> distributed(comm, placement, "spread");
     scatter(A, 0, distributed);
@@ -22,7 +22,7 @@ template <class T> class OverRanks : public ::testing::Test {
     return spread(A,
                   Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
   }
-  /// All of A on every rank.
+  /// Gathers all of A on every rank.
   [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {
     HostMatrix<T> all = gather(A, 0);
     if (comm.rank() != 0) {

@@ -1,5 +1,5 @@
-// How exact QR factors are: A - Q R by columns, and how far Q is from unitary, of matrices of all kinds, against
-// reflections that are applied in more than double precision.
+// Accuracy of QR factors: A - Q R by columns, and the distance of Q from unitary, for matrices of all kinds, with
+// reflections applied in more than double precision.
 #include "over_ranks.hpp"
 #include "wide.hpp"
 #include <heddle/solve/qr.hpp>
@@ -56,7 +56,7 @@ template <Scalar T> double residual(const HostMatrix<T>& A, const HostMatrix<T>&
   return static_cast<double>(worst);
 }
 
-// The largest |(Q^H Q - I)_ij| / u of given columns.
+// The largest |(Q^H Q - I)_ij| / u for given columns.
 template <Scalar T> double off_unitary(const std::vector<std::vector<Wide<T>>>& Q) {
   long double worst = 0;
   for (std::size_t i = 0; i < Q.size(); ++i) {
@@ -71,7 +71,7 @@ template <Scalar T> double off_unitary(const std::vector<std::vector<Wide<T>>>& 
 
 template <Scalar T> T number(double value, Index i, Index j) {
   if constexpr (is_complex<T>) {
-    // Another phase for each element.
+    // Each element has another phase.
     const double angle = static_cast<double>((3 * i + 5 * j) % 7);
     return T(static_cast<Real<T>>(value * std::cos(angle)), static_cast<Real<T>>(value * std::sin(angle)));
   } else {
@@ -88,7 +88,7 @@ struct Kind {
 double noise(Index i, Index j) {
   return test::random_number(i, j, 21);
 }
-// `reach`: exponents up to which rows and columns are graded.
+// `reach`: exponents by which rows and columns are graded.
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"random", 70, 70, [](Index i, Index j, int) { return noise(i, j); }},
@@ -141,7 +141,7 @@ TYPED_TEST(QrAccuracy, ErrorsAreWithinTheirBounds) {
       const DistributedMatrix<T> distributed = this->spread(A);
       const QrReport<T> report = qr(this->comm, distributed, {.arithmetic = arithmetic, .block = 16});
       const HostMatrix<T> factors = this->everywhere(distributed);
-      // Seen: 2 to 12. Random errors add up as roots of numbers of terms, and of steps.
+      // Measured: 2 to 12. Random errors grow with the square root of the number of terms and of steps.
       const double size = 16.0 + static_cast<double>(std::min(kind.rows, kind.columns)) / 10.0;
       EXPECT_LE(residual<T>(A, factors, report.tau), size);
       const Index columns = kind.rows > 200 ? kind.columns : kind.rows;
@@ -152,7 +152,7 @@ TYPED_TEST(QrAccuracy, ErrorsAreWithinTheirBounds) {
         reflect<T>(factors, report.tau, Q.back());
       }
       EXPECT_LE(off_unitary<T>(Q), size);
-      // What qr_form makes is that Q.
+      // qr_form must return the same Q.
       const DistributedMatrix<T> formed(this->comm, Placement::column_bands(kind.rows, columns, this->comm.size()),
                                         "Q");
       qr_form(this->comm, distributed, report.tau, formed, {.arithmetic = arithmetic, .block = 24});
@@ -223,12 +223,12 @@ TYPED_TEST(QrAccuracy, InfoIsTheFirstStepWithoutADiagonal) {
       const HostMatrix<T> first = test::host_random<T>(n, n + 9, 3);
       first(n - 1, 0) = T(bad);
       EXPECT_EQ(info_of(first), 1);
-      // In columns that no step has.
+      // In columns beyond the last step.
       const HostMatrix<T> beyond = test::host_random<T>(n, n + 9, 3);
       beyond(7, n + 3) = T(bad);
       EXPECT_EQ(info_of(beyond), 0);
     }
-    // A column whose norm no number holds.
+    // A column whose norm overflows.
     const HostMatrix<T> large = test::host_random<T>(n, n, 3);
     for (Index i = 0; i < n; ++i) large(i, 30) = T(std::numeric_limits<R>::max());
     EXPECT_EQ(info_of(large), 31);

@@ -1,4 +1,4 @@
-// The definition of emulated QR factors, written as plainly as it can be.
+// The definition of emulated QR factors, written as plainly as possible.
 #pragma once
 
 #include "support/matrices.hpp"
@@ -46,7 +46,7 @@ template <Scalar T> class QrDefinition {
 
  private:
   T& at(Index i, Index j) { return A_(static_cast<std::size_t>(i), static_cast<std::size_t>(j)); }
-  // Of the panel that begins at row and column first_.
+  // Element (i, j) of the panel that begins at row and column first_.
   T& p(Index i, Index j) { return at(first_ + i, first_ + j); }
   T& v(Index i, Index j) { return V_(static_cast<std::size_t>(i), static_cast<std::size_t>(j)); }
   T& l(Index i, Index j) { return L_(static_cast<std::size_t>(i), static_cast<std::size_t>(j)); }
@@ -58,7 +58,8 @@ template <Scalar T> class QrDefinition {
       return std::ldexp(x, power);
     }
   }
-  // e of 2^(e - 1) <= largest part < 2^e in column j from row `begin` on; 0 of zeros and where it is not finite.
+  // Return e with 2^(e - 1) <= largest part < 2^e in column j from row `begin` on; 0 if the column is zero or not
+  // finite.
   int power_of(Index j, Index begin) {
     R most = 0;
     for (Index i = begin; i < rows_; ++i) {
@@ -69,7 +70,7 @@ template <Scalar T> class QrDefinition {
     }
     return most == 0 ? 0 : std::ilogb(most) + 1;
   }
-  // The sum of conj(x_r) y_r over rows [begin, rows): every 16th row a chain, in runs of 512.
+  // The sum of conj(x_r) y_r over rows [begin, rows): each chain takes every 16th row, in runs of 512.
   template <class X, class Y> static T inner(const X& x, const Y& y, Index begin, Index rows) {
     T total(0);
     for (Index run = begin / 512 * 512; run < rows; run += 512) {
@@ -90,7 +91,7 @@ template <Scalar T> class QrDefinition {
   void reflect(Index j, Index end) {
     const Index rows = rows_ - first_;
     const int most = sizeof(R) == 8 ? 1000 : 120;
-    // Zeros are scaled by as much as the smallest number.
+    // Columns of zeros are scaled like the smallest number.
     const bool zeros = [&] {
       for (Index i = j; i < rows; ++i) {
         if (p(i, j) != T(0)) return false;
@@ -134,7 +135,7 @@ template <Scalar T> class QrDefinition {
       for (Index r = j + 1; r < rows; ++r) p(r, c) = multiply_add(p(r, j), share, p(r, c));
     }
   }
-  // X - A B, an element a chain.
+  // X - A B, each element by a chain.
   template <class Out, class Left, class Right>
   static void chains(Range rows, Range columns, Range along, const Out& out, const Left& left, const Right& right) {
     for (Index j = columns.begin; j < columns.end; ++j) {
@@ -144,7 +145,7 @@ template <Scalar T> class QrDefinition {
       }
     }
   }
-  // Columns [begin, end) of the panel.
+  // Factor columns [begin, end) of the panel.
   void factor(Index begin, Index end) {
     const Index rows = rows_ - first_;
     const auto of_v = [&](Index i, Index k) -> T& { return v(i, k); };
@@ -192,7 +193,7 @@ template <Scalar T> class QrDefinition {
     chains({half, end}, {begin, half}, {begin, half}, M, W, of_l);
     chains({half, end}, {begin, half}, {half, end}, of_l, of_l, M);
   }
-  // The panel's reflections on columns from `column` on.
+  // Apply the panel's reflections to columns from `column` on.
   void update(Index column, Index width) {
     const Index rows = rows_ - first_;
     const Index count = columns_ - column;

@@ -1,4 +1,4 @@
-// QR over all ranks: against its definition to the bit, and the same bits for any ranks and threads.
+// QR over all ranks: bit by bit against its definition, and the same bits for any number of ranks and threads.
 #include "over_ranks.hpp"
 #include "solve/qr_definition.hpp"
 #include <heddle/solve/qr.hpp>
@@ -19,7 +19,7 @@ template <class T> class QrFactors : public test::OverRanks<T> {
  protected:
   using test::OverRanks<T>::comm;
 
-  // The factors over the ranks, on every rank.
+  // Factor over the ranks and return the factors on every rank.
   HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const QrOptions& options,
                          QrReport<T>& report) {
     const DistributedMatrix<T> distributed = this->spread(A, placement);
@@ -34,7 +34,7 @@ template <Scalar T> bool same(const std::vector<T>& one, const std::vector<T>& o
          (one.empty() || std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0);
 }
 
-// Columns and rows of all sizes that T has, zeros among them, and, of doubles, denormal numbers.
+// Columns and rows of all sizes in T's range, with zeros, and, for doubles, denormal numbers.
 template <Scalar T> HostMatrix<T> hard(Index rows, Index columns) {
   const int reach = sizeof(Real<T>) == 8 ? 1000 : 120;
   return test::host_matrix<T>(rows, columns, [=](Index i, Index j) {
@@ -110,7 +110,7 @@ TYPED_TEST(QrFactors, AnyRanksAndPlacementsHaveTheBitsOfOneRank) {
   }
 }
 
-// Bits that any machine has to find, CPU or GPU, whatever its ranks and threads.
+// Bits required on any machine, CPU or GPU, for any ranks and threads.
 TEST(QrFactors, EmulatedHaveTheBitsOfEveryMachine) {
   const Communicator comm = test::world();
   const Index rows = 700;
@@ -161,7 +161,7 @@ TYPED_TEST(QrFactors, EmptyMatrices) {
     EXPECT_TRUE(report.tau.empty());
     EXPECT_EQ(report.info, 0);
   }
-  // No column, and no reflection.
+  // Products without columns, and without reflections.
   const HostMatrix<T> A = test::host_random<T>(6, 3, 1);
   QrReport<T> report;
   const HostMatrix<T> factors = this->factored(A, Placement::on_rank(6, 3, 0), {}, report);

@@ -1,5 +1,4 @@
-// Systems near the ends of the range of their numbers: solutions and what is reported of them are to be as of any
-// other.
+// Systems near the ends of the range: solutions and reports must be as for any other system.
 #include "over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -15,8 +14,9 @@ namespace {
 template <class T> class Ranges : public test::OverRanks<T> {
  protected:
   using Limits = std::numeric_limits<Real<T>>;
-  static constexpr int highest = Limits::max_exponent;                  // 2^it is the first number that is too large,
-  static constexpr int lowest = Limits::min_exponent - Limits::digits;  // and 2^it the smallest.
+  static constexpr int highest = Limits::max_exponent;                  // 2^highest is the first number that is too
+                                                                        // large,
+  static constexpr int lowest = Limits::min_exponent - Limits::digits;  // and 2^lowest the smallest.
 
   [[nodiscard]] static T power(int e) { return T(std::ldexp(Real<T>(1), e)); }
   // Random numbers times 2^e, with a diagonal that keeps them far from singular.
@@ -64,8 +64,8 @@ TYPED_TEST(Ranges, ResidualsThatOverflowDoNotSpoilSolutions) {
   using T = TypeParam;
   using R = Real<T>;
   constexpr int top = TestFixture::highest;
-  // x = (2^(top / 2) / 3, -2^(top - 6) / 3.75): neither product of row 1 is in the range, nor what roundings of x
-  // leave.
+  // x = (2^(top / 2) / 3, -2^(top - 6) / 3.75): both products of row 1 are beyond the range, and so are the errors by
+  // roundings of x.
   const HostMatrix<T> A = test::host_matrix<T>(2, 2, [&](Index i, Index j) {
     if (i == 0) return j == 0 ? T(R(3)) : T(0);
     return j == 0 ? TestFixture::power(top - 6) : T(Real<T>(1.25)) * TestFixture::power(top / 2);
@@ -86,7 +86,7 @@ TYPED_TEST(Ranges, ResidualsThatOverflowDoNotSpoilSolutions) {
   }
 }
 
-// A right-hand side whose products with A overflow is brought down, but not so far that x underflows.
+// A right-hand side whose products with A overflow is scaled down, but not so far that x underflows.
 TYPED_TEST(Ranges, LargeRightHandSidesOfLargeMatrices) {
   using T = TypeParam;
   constexpr int top = TestFixture::highest;
@@ -114,7 +114,8 @@ TYPED_TEST(Ranges, LargeRightHandSidesOfLargeMatrices) {
   }
 }
 
-// Sizes of denormal numbers are those of their digits, which their absolute values rounded to the range would not be.
+// Sizes of denormal numbers are computed from their digits; their absolute values rounded to the range would be
+// inexact.
 TYPED_TEST(Ranges, BackwardErrorsOfDenormalElements) {
   using T = TypeParam;
   if constexpr (is_complex<T>) {
@@ -140,7 +141,7 @@ TYPED_TEST(Ranges, BackwardErrorsOfDenormalElements) {
   }
 }
 
-// What is reported is relative to |A| |x| + |b|, though that be above the largest number or below the smallest.
+// Reported errors are relative to |A| |x| + |b|, even if that is above the largest number or below the smallest.
 TYPED_TEST(Ranges, BackwardErrorsAreToldWhereSizesOverOrUnderflow) {
   using T = TypeParam;
   for (const int e : {TestFixture::highest - 1, TestFixture::lowest + 8}) {
@@ -148,7 +149,7 @@ TYPED_TEST(Ranges, BackwardErrorsAreToldWhereSizesOverOrUnderflow) {
     const HostMatrix<T> A = test::host_matrix<T>(3, 3, [&](Index i, Index j) {
       return i == j ? TestFixture::power(e) : i < j ? -TestFixture::power(e) : T(0);
     });
-    // By a unit lower triangle's factors x is exact; a wrong one is told to be wrong.
+    // With the factors of a unit lower triangle x is exact; a wrong x must be reported.
     const HostMatrix<T> B =
         test::host_matrix<T>(3, 1, [&](Index i, Index) { return i == 2 ? TestFixture::power(e) : T(0); });
     const DistributedMatrix<T> x = this->spread(B);
@@ -164,7 +165,7 @@ TYPED_TEST(Ranges, BackwardErrorsAreToldWhereSizesOverOrUnderflow) {
   }
 }
 
-// |a| is above the largest number where both of its parts are near it; x underflows, and all of b is left.
+// |a| is above the largest number if both of its parts are near it; x underflows, and the residual is all of b.
 TYPED_TEST(Ranges, SizesOfComplexNumbersMayBeAboveTheLargest) {
   using T = TypeParam;
   if constexpr (is_complex<T>) {
@@ -179,7 +180,7 @@ TYPED_TEST(Ranges, SizesOfComplexNumbersMayBeAboveTheLargest) {
       const double expected = underflows ? 1.0 : 0.0;
       EXPECT_NEAR(report.componentwise_error, expected, 4 * static_cast<double>(unit_roundoff<T>));
       EXPECT_NEAR(report.normwise_error, expected, 4 * static_cast<double>(unit_roundoff<T>));
-      // What is proven is true: of x = 0 nothing, of another one no less than its error, which is one of rounding.
+      // The proven bound holds: none for x = 0, otherwise no less than its rounding error.
       EXPECT_GT(report.error_bound, underflows ? 1.0 : 0.0);
     }
   }
@@ -205,7 +206,7 @@ TYPED_TEST(Ranges, DeterminantsAndGrowthKnowOfNaNsWhereverTheyAre) {
   const Index n = 7;
   for (Index at = 0; at < n; ++at) {
     SCOPED_TRACE(at);
-    // A zero on the diagonal before it or not.
+    // With or without a zero on the diagonal before it.
     for (const bool zero : {false, true}) {
       const HostMatrix<T> host = test::host_matrix<T>(n, n, [&](Index i, Index j) {
         if (i == at && j == at) return T(TestFixture::Limits::quiet_NaN());

@@ -1,5 +1,5 @@
-// The order of a factorization's work: every column meets every panel on its left once, in turn; and the ways of
-// messages over a grid of ranks.
+// The order of a factorization's work: every column meets every panel on its left once, in turn; and routes of messages
+// over a grid of ranks.
 #include "solve/schedule.hpp"
 
 #include "solve/rank_grid.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 using impl::LuSchedule;
 
-// For every column, how many panels have been applied to it when it is factored or at the end.
+// Count, for every column, the panels that have been applied to it when it is factored or at the end.
 void expect_each_panel_once(const LuSchedule& schedule) {
   SCOPED_TRACE(message_of(schedule.rows, " x ", schedule.columns, ", blocks of ", schedule.block, ", groups of ",
                           schedule.group));
@@ -84,7 +84,7 @@ TEST(LuSchedule, MostOfTheWorkHasLongInnerDimensions) {
   EXPECT_GT(longest / all, 0.8);
 }
 
-// The products that a column meets: panels, and the columns of one call.
+// The products that a column meets, each by its panels and the columns of one call.
 using Products = std::vector<std::vector<Index>>;
 void add_products(std::vector<Products>& of_columns, const impl::LuSchedule::Update& update, Index first_panel,
                   Range columns, Index piece) {
@@ -144,7 +144,8 @@ TEST(ColumnSlabs, MeetTheProductsOfTheWholeMatrix) {
   }
 }
 
-// Each rank gets the message once, from a rank that has it and knows of it, and each node from outside once.
+// Each rank receives the message once, from a rank that has it and sends to it; each node receives it from outside
+// once.
 void expect_everyone_reached(const std::vector<int>& group, const std::vector<int>& node_of, int root) {
   SCOPED_TRACE(message_of("root ", root, " of ", group.size()));
   std::map<int, impl::Relay> ways;

@@ -21,7 +21,7 @@ template <Scalar T> T element(Operation op, const HostMatrix<T>& A, std::size_t 
   return op == Operation::transpose ? A(j, i) : conjugate(A(j, i));
 }
 
-// max |op(A) X - B|_ij / (|op(A)| |X|)_ij over c n u, where `read` says which elements of A count.
+// max |op(A) X - B|_ij / (|op(A)| |X|)_ij over c n u; `read` selects the elements of A that count.
 template <Scalar T, class Read>
 double backward_error(Operation op, const HostMatrix<T>& A, const HostMatrix<T>& X, const HostMatrix<T>& B,
                       const Read& read) {
@@ -63,7 +63,7 @@ TYPED_TEST_SUITE(Systems, test::AllScalars);
 TYPED_TEST(Systems, TrianglesAreSolvedInAllWays) {
   using T = TypeParam;
   for (const Index n : {1, 20, 75}) {
-    // Elements of the other triangle are NaN: nobody is to read them.
+    // Elements of the other triangle are NaN, because they must not be read.
     for (const exact::Triangle triangle : {exact::Triangle::lower, exact::Triangle::upper}) {
       const bool lower = triangle == exact::Triangle::lower;
       for (const exact::Diagonal diagonal : {exact::Diagonal::unit, exact::Diagonal::stored}) {
@@ -149,7 +149,7 @@ TYPED_TEST(Systems, SolutionsHaveTheSameBitsOnAnyRanksAndPlacements) {
 
 TYPED_TEST(Systems, IntegersAreSolvedExactly) {
   using T = TypeParam;
-  // A unimodular matrix: products of elementary ones, whose solution for integers is of integers.
+  // A unimodular matrix, a product of elementary ones: for integers the solution is of integers.
   const Index n = 40;
   HostMatrix<T> A = test::host_matrix<T>(n, n, [](Index i, Index j) {
     return i == j ? T(1) : i == j + 1 ? T(-1) : j == i + 1 ? T(1) : T(0);
@@ -188,7 +188,7 @@ TYPED_TEST(Systems, InversesAndDeterminants) {
       EXPECT_LE(std::abs(sum), 3000 * unit_roundoff<T>);
     }
   }
-  // Two rows change places, and the numbers overflow.
+  // Two rows are interchanged, and the numbers overflow.
   const T big = T(std::numeric_limits<Real<T>>::max() / 4);
   const HostMatrix<T> D =
       test::host_matrix<T>(4, 4, [&](Index i, Index j) { return i + j == 1 || (i == j && i > 1) ? big : T(0); });
@@ -211,7 +211,7 @@ TYPED_TEST(Systems, InversesAndDeterminants) {
 
 TYPED_TEST(Systems, ConditionsAreEstimated) {
   using T = TypeParam;
-  // |A|_1 = 1 and |A^-1|_1 = 2^9, and their like with rows interchanged.
+  // |A|_1 = 1 and |A^-1|_1 = 2^9, and the same with rows interchanged.
   const Index n = 30;
   const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
     return (i + 7) % n == j ? T(static_cast<Real<T>>(std::ldexp(1.0, j == 11 ? -9 : 0))) : T(0);
@@ -219,7 +219,7 @@ TYPED_TEST(Systems, ConditionsAreEstimated) {
   const auto LU = this->spread(A, this->bands(n, n));
   const LuReport factors = lu(this->comm, LU);
   EXPECT_EQ(condition(this->comm, LU, factors, 1.0), 512.0);
-  // Of random matrices beside the inverse.
+  // The condition of random matrices, compared with the inverse.
   const HostMatrix<T> B = test::host_random<T>(n, n, 77);
   const auto of_b = this->spread(B, this->blocks(n, n));
   const auto inverted = this->spread(B, this->bands(n, n));

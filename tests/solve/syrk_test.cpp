@@ -1,5 +1,5 @@
-// Rank-k updates of a triangle, over all ranks and of Views: beside sums in long double, an emulated gemm's bits, what
-// BLAS leaves alone, and half of the work.
+// Rank-k updates of a triangle, over all ranks and for Views: compared with sums in long double and an emulated gemm's
+// bits; elements that BLAS leaves alone; and half of the work.
 #include "over_ranks.hpp"
 #include "support/errors.hpp"
 #include "wide.hpp"
@@ -28,7 +28,7 @@ bool inside(exact::Triangle triangle, std::size_t i, std::size_t j) {
 }
 constexpr exact::Triangle triangles[] = {exact::Triangle::lower, exact::Triangle::upper};
 
-// One update: which one, and of what.
+// An update: its triangle, operation, kind and coefficients.
 template <Scalar T> struct Update {
   exact::Triangle triangle;
   Operation op;
@@ -45,8 +45,8 @@ template <Scalar T> struct Update {
     if (op == Operation::none) return A(i, k);
     return op == Operation::transpose ? A(k, i) : conjugate(A(k, i));
   }
-  // 0 where every element of the triangle is within `products` (k + 4) u (|alpha| |A| |A'| + |beta| |C|), otherwise the
-  // largest error in units of that; infinite where the other triangle is not what it was, or a diagonal not real.
+  // Return 0 if every element of the triangle is within `products` (k + 4) u (|alpha| |A| |A'| + |beta| |C|), otherwise
+  // the largest error in units of that; infinite if the other triangle changed, or a diagonal is not real.
   [[nodiscard]] double excess(const HostMatrix<T>& A, const HostMatrix<T>& before, const HostMatrix<T>& found,
                               double products) const {
     const std::size_t n = before.extent(0);
@@ -116,7 +116,7 @@ template <class T> class RankUpdates : public test::OverRanks<T> {
     if (!of.hermitian) return syrk(space, of.triangle, of.op, of.alpha, A, of.beta, C, options);
     return herk(space, of.triangle, of.op, real_of<Real<T>>(of.alpha), A, real_of<Real<T>>(of.beta), C, options);
   }
-  // What operations there are, with coefficients.
+  // All triangles, operations and kinds, with these coefficients.
   [[nodiscard]] std::vector<Update<T>> all(T alpha, T beta) const {
     std::vector<Update<T>> updates;
     for (const exact::Triangle triangle : triangles) {
@@ -161,7 +161,7 @@ TYPED_TEST(RankUpdates, AreThoseOfTheirDefinition) {
         const SyrkReport report = this->update(of, this->spread(A, this->bands(A)), C, options);
         EXPECT_LE(of.excess(A, before, this->everywhere(C), is_complex<T> ? 4.0 : 1.0), 0.0);
         EXPECT_EQ(report.arithmetic, arithmetic);
-        // Half of the products, and of tiles on the diagonal the other half.
+        // Half of the products, and the other half of tiles on the diagonal.
         double expected = 0;
         for (Index i = 0; i < n; i += 8)
           expected += static_cast<double>(std::min<Index>(8, n - i) * std::min(i + 8, n));
@@ -191,14 +191,14 @@ TYPED_TEST(RankUpdates, HaveTheSameBitsOnAnyRanksAndAsViews) {
         EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)), 0);
       }
     }
-    // Emulated: no tile shows, and the bits are those of a gemm.
+    // Emulated bits do not depend on the tile, and are those of a gemm.
     for (const Index block : {7, 0}) {
       const auto C = this->spread(before, this->blocks(before));
       this->update(of, this->spread(A, this->bands(A)), C, {.arithmetic = Arithmetic::emulated, .block = block});
       const auto whole = this->spread(before, this->bands(before));
       const auto factor = this->spread(A, this->bands(A));
       if (of.hermitian) {
-        // Whose diagonal is real.
+        // herk() takes the diagonal of C as real.
         const HostMatrix<T> real = test::host_matrix<T>(n, n, [&](Index i, Index j) {
           const T c = before(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
           return i == j ? T(real_of<Real<T>>(c)) : c;
@@ -230,7 +230,7 @@ TYPED_TEST(RankUpdates, ReadNothingThatCoefficientsSwitchOff) {
   };
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     const SyrkOptions options{.arithmetic = arithmetic, .block = 8};
-    // beta = 0: NaNs in C say nothing, and stay in the other triangle.
+    // With beta = 0, NaNs in C are not read, and stay in the other triangle.
     for (const Update<T>& of : this->all(T(2), T(0))) {
       SCOPED_TRACE(words(of, arithmetic, n, 9));
       const HostMatrix<T> A = this->factor(of, n, 9, 23);
@@ -239,7 +239,7 @@ TYPED_TEST(RankUpdates, ReadNothingThatCoefficientsSwitchOff) {
       this->update(of, this->spread(A, this->bands(A)), C, options);
       EXPECT_LE(of.excess(A, before, this->everywhere(C), is_complex<T> ? 4.0 : 1.0), 0.0);
     }
-    // alpha = 0: those of A; and nothing is multiplied.
+    // With alpha = 0, NaNs in A are not read, and nothing is multiplied.
     for (const Update<T>& of : this->all(T(0), T(3))) {
       SCOPED_TRACE(words(of, arithmetic, n, 9));
       const HostMatrix<T> A = of.op == Operation::none ? filled(n, 9, nan) : filled(9, n, nan);
@@ -248,7 +248,7 @@ TYPED_TEST(RankUpdates, ReadNothingThatCoefficientsSwitchOff) {
       EXPECT_EQ(this->update(of, this->spread(A, this->bands(A)), C, options).multiply_adds, 0.0);
       EXPECT_LE(of.excess(A, before, this->everywhere(C), 1.0), 0.0);
     }
-    // No inner dimension: C = beta C, and zero where beta is.
+    // Without an inner dimension C = beta C, and zero if beta is.
     for (const T& beta : {T(0), T(1), T(-2)}) {
       for (const Update<T>& of : this->all(T(1), beta)) {
         SCOPED_TRACE(words(of, arithmetic, n, 0));
@@ -259,7 +259,7 @@ TYPED_TEST(RankUpdates, ReadNothingThatCoefficientsSwitchOff) {
         EXPECT_LE(of.excess(A, before, this->everywhere(C), 1.0), 0.0);
       }
     }
-    // Nothing at all.
+    // Empty matrices.
     const HostMatrix<T> empty("empty", 0, 0);
     const HostMatrix<T> none("none", 0, 4);
     const auto C = this->spread(empty, this->bands(empty));
@@ -273,7 +273,7 @@ TYPED_TEST(RankUpdates, ReadNothingThatCoefficientsSwitchOff) {
 TYPED_TEST(RankUpdates, OfInfinitiesAndDenormalsAreThoseOfProducts) {
   using T = TypeParam;
   const Index n = 12;
-  // A row with an infinity, and one of numbers whose squares vanish.
+  // A row with an infinity, and one of numbers whose squares underflow.
   const T tiny(std::numeric_limits<Real<T>>::denorm_min() * Real<T>(5));
   const HostMatrix<T> A = test::host_matrix<T>(n, 4, [&](Index i, Index j) {
     if (i == 3 && j == 1) return T(std::numeric_limits<Real<T>>::infinity());
@@ -317,7 +317,7 @@ TYPED_TEST(RankUpdates, RefuseWhatCannotBe) {
       herk(this->comm, lower, Operation::transpose, Real<T>(1), matrix(2, 2), Real<T>(1), matrix(2, 2));
     });
   } else {
-    // Of real matrices it is the transpose.
+    // For real matrices it is the transpose.
     EXPECT_EQ(
         syrk(this->comm, lower, Operation::conjugate_transpose, T(1), matrix(2, 2), T(1), matrix(2, 2)).multiply_adds,
         8.0);

@@ -1,4 +1,4 @@
-// Linear systems of one rank's Views: the bits of the functions over ranks, and what is refused.
+// Linear systems of one rank's Views: the bits of the functions over ranks, and refused arguments.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/solve/solve.hpp>
@@ -18,7 +18,7 @@ template <class T> class Views : public ::testing::Test {
  protected:
   Communicator alone{MPI_COMM_SELF};
   ExecutionSpace space = alone.space();
-  // The same matrix in the other form, in another placement.
+  // The same matrix, distributed in another placement.
   [[nodiscard]] DistributedMatrix<T> distributed(const HostMatrix<T>& A) const {
     const DistributedMatrix<T> matrix(
         alone, Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), 1),
@@ -113,7 +113,7 @@ TYPED_TEST(Views, AreSolvedAsMatricesOverRanks) {
   this->expect_same(x, X, "cholesky_solve");
 }
 
-// Near the ends of the range, where matrices are equilibrated and residuals and sizes take powers of two.
+// Near the ends of the range matrices are equilibrated, and residuals and sizes are scaled by powers of two.
 TYPED_TEST(Views, NearTheEndsOfTheRangeAreSolvedAsMatricesOverRanks) {
   using T = TypeParam;
   using R = Real<T>;
@@ -125,7 +125,7 @@ TYPED_TEST(Views, NearTheEndsOfTheRangeAreSolvedAsMatricesOverRanks) {
     const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
       return (test::RandomEntries<T>{5}(i, j) * T(R(0.25)) + T(R(i == j ? 1 : 0))) * T(size);
     });
-    // The last column's solution is far from 1: its residuals take another power than those of the others.
+    // The last column's solution is far from 1: its residuals are scaled by another power than those of the others.
     const HostMatrix<T> B = test::host_matrix<T>(n, 3, [&](Index i, Index j) {
       return test::RandomEntries<T>{6}(i, j) * T(j < 2 ? size : std::ldexp(R(1), power / 2));
     });
@@ -205,7 +205,7 @@ TYPED_TEST(Views, OfOtherStridesAreRefusedInOneLine) {
     refused("condition: LU", [&] { static_cast<void>(condition(this->space, bad, pivots, 1.0)); });
     refused("determinant: LU", [&] { static_cast<void>(determinant(this->space, bad, pivots)); });
   }
-  // Of one column, strides say nothing; nor does that within columns of one row.
+  // Strides are not checked between single columns, nor within columns of one row.
   EXPECT_EQ(lu(this->space, spread(6, 1, 1, 1)).pivots.size(), 1U);
   EXPECT_EQ(lu(this->space, spread(1, 6, 5, 7)).pivots.size(), 1U);
   // Shapes that don't fit.

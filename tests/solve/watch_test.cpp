@@ -25,7 +25,7 @@ class Watched : public ::testing::Test {
     add_identity(4.0 * static_cast<double>(order), A);
     return A;
   }
-  // Of all ranks.
+  // Count over all ranks.
   [[nodiscard]] int count(const Timeline& timeline, TimelineKind kind, int lane) const {
     const auto mine = std::count_if(timeline.begin(), timeline.end(), [&](const TimelineInterval& interval) {
       return interval.kind == kind && interval.lane == lane;
@@ -37,9 +37,9 @@ class Watched : public ::testing::Test {
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
     EXPECT_GT(shares.front(), 0.0);
     EXPECT_EQ(shares.back(), 1.0);
-    // Each panel is factored once, and comes to all other ranks.
+    // Each panel is factored once, and received by all other ranks.
     EXPECT_EQ(count(report.timeline, TimelineKind::product, 1), panels);
-    // Updates are in two parts where the next panel waits for one of them.
+    // An update has two parts if the next panel waits for one of them.
     const impl::LuSchedule schedule{order, order, options.block, options.group};
     int updates = 0;
     for (Index p = 0; p < panels; ++p) {
@@ -93,7 +93,7 @@ TEST_F(Watched, NothingIsNotedUnlessAskedFor) {
 }
 
 TEST(Share, IsThatOfTheFlops) {
-  // Of a square matrix all but the cube of what is left.
+  // For a square matrix the share is all but the cube of the remaining part.
   const impl::LuSchedule square{64, 64, 16, 1};
   for (Index p = 0; p <= 4; ++p) {
     const double left = 1.0 - static_cast<double>(p) / 4.0;

@@ -1,4 +1,4 @@
-// Scalars, and vectors of them, in long double: what results are measured by.
+// Scalars, and vectors of them, in long double, as references for results.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -26,7 +26,7 @@ template <class W> W conjugate_of(const W& x) {
     return std::conj(x);
   }
 }
-/// |x|_2, of elements of any size; the largest element where it is not finite.
+/// |x|_2, for elements of any size; the largest element if it is not finite.
 template <class W> long double norm_of(const std::vector<W>& x) {
   long double most = 0;
   for (const W& element : x) most = std::max(most, std::abs(element));

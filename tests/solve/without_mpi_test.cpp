@@ -1,4 +1,4 @@
-// Functions of one rank's Views in a program that never starts MPI, any of whose functions would end it.
+// Functions of one rank's Views in a program that never initialises MPI, where any MPI call would abort it.
 #include "support/matrices.hpp"
 #include <heddle/solve/solve.hpp>
 #include <heddle/solve/syrk.hpp>
@@ -61,7 +61,7 @@ TYPED_TEST(WithoutMpi, SystemsAreSolved) {
     EXPECT_GT(determinant(space, LU, factors).exponent, n);
     const auto L = view(A);
     ASSERT_EQ(cholesky(space, L, options).info, 0);
-    // L L^H is A again.
+    // A - L L^H is zero.
     const auto rest = view(A);
     herk(space, exact::Triangle::lower, Operation::none, Real<T>(-1), L, Real<T>(1), rest,
          {.arithmetic = arithmetic, .block = 16});

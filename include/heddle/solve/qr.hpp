@@ -8,52 +8,52 @@
 
 namespace heddle {
 
-/// How a QR factorization is computed.
+/// Options of a QR factorization.
 struct QrOptions {
   /// `native`: products by the BLAS. `emulated`: by integers and fixed sequences of roundings, with the same bits on
   /// any machine. `automatic`: `native`.
   Arithmetic arithmetic = Arithmetic::native;
-  /// Columns of a panel, which one rank factors by itself; 0 lets the library choose by the backend, or, of emulated
-  /// factors, one number for all. Bits depend on it.
+  /// Columns of a panel, which one rank factors by itself. 0 lets the library choose: by the backend, or, for emulated
+  /// products, one number for all backends. Bits depend on it.
   Index block = 0;
 };
 
-/// What a QR factorization found besides the factors. `info` is 0, or k + 1 where R(k, k) is the first diagonal element
-/// of R that is exactly zero or not finite: columns 0 to k of A are then dependent in the numbers that A holds, or A
-/// holds a NaN or an infinity, or a column's norm overflows. `gflops` counts 2 m n^2 - 2/3 n^3 flops (of m x n, m >= n)
-/// or what corresponds to them. `group` is 1.
+/// Report of a QR factorization. `info` is 0, or k + 1 if R(k, k) is the first diagonal element of R that is exactly
+/// zero or not finite: columns 0 to k of A are then linearly dependent in the numbers that A holds, or A holds a NaN or
+/// an infinity, or a column's norm overflows. `gflops` counts 2 m n^2 - 2/3 n^3 flops (m x n, m >= n), or their
+/// equivalent. `group` is 1.
 template <Scalar T> struct QrReport : FactorizationReport {
-  /// The factors of the min(m, n) reflections H = I - tau v v^H, on every rank. With A's place after qr() they are what
-  /// LAPACK's xGEQRF leaves.
+  /// Factors tau of the min(m, n) reflections H = I - tau v v^H, on every rank. Together with A as qr() left it they
+  /// are the output of LAPACK's xGEQRF.
   std::vector<T> tau;
 };
 
-/// The QR factorization A = Q R of m x n matrices of one shape over all ranks of a communicator, with its workspace: Q
-/// unitary, m x m, kept as min(m, n) Householder reflections; R upper triangular (trapezoidal where m < n), with a real
-/// diagonal also where A is complex.
+/// QR factorization A = Q R of m x n matrices of one shape over all ranks of a communicator, with its workspace: Q
+/// unitary, m x m, kept as min(m, n) Householder reflections; R upper triangular (trapezoidal if m < n), with a real
+/// diagonal also for complex A.
 ///
-/// Algorithm: Householder's by blocks. Blocks of columns are dealt out to the ranks in turn. The rank that has a panel
+/// Algorithm: Householder's by blocks. Blocks of columns are dealt out to the ranks in turn. The rank that owns a panel
 /// factors it, by recursion on its columns, and sends V, and the triangle L of I - V L^H V^H, to all others; each rank
 /// then replaces its columns C on the right by C - V (L (V^H C)) (R. Schreiber, C. Van Loan, SIAM J. Sci. Stat. Comput.
 /// 10, 1989; E. Elmroth, F. Gustavson, IBM J. Res. Dev. 44, 2000). Reflections are LAPACK's: the diagonal of R has the
-/// sign that makes alpha - beta a sum, and tau = 0 where there is nothing to reflect. Columns whose largest part is
-/// beyond 2^+-400 (of float 2^+-30) are scaled by a power of two and back, and each column is before its squares are
-/// summed, so that only what R itself can't hold over- or underflows.
+/// sign that makes alpha - beta a sum, and tau = 0 if there is nothing to reflect. Columns whose largest part is
+/// beyond 2^+-400 (of float 2^+-30) are scaled by a power of two and back, and each column is scaled before its squares
+/// are summed, so that only elements of R outside the range of T over- or underflow.
 ///
 /// Bits: with Arithmetic::emulated *reproducible*: the same R, V and tau for any number of ranks, any placement, any
 /// number of threads, on CPUs and GPUs. Sums over the rows of a panel are chains of fused multiply-adds of every 16th
-/// row in runs of 512, added in a fixed order; V^H C beyond a panel is a product of EmulatedGemm without a look, and
-/// what is taken off C is a chain. Only the bits of a NaN may differ. With Arithmetic::native *rank-invariant*: at a
-/// given backend and number of threads a rank, the same for any number of ranks and any placement.
+/// row in runs of 512, added in a fixed order; V^H C beyond a panel is a product of EmulatedGemm with look = false, and
+/// the subtraction from C is a chain. Only the bits of a NaN may differ. With Arithmetic::native *rank-invariant*: for
+/// a given backend and number of threads per rank, the same for any number of ranks and any placement.
 ///
 /// Error: for each column |A + E - Q R|_2 with |E|_2 <= c m n u |a|_2, a the column, and a Q that is unitary to c m u,
-/// whatever A's condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4); of emulated products the share of
-/// each is bounded by columns too. Numbers below the smallest normal one are rounded as such. The factorization always
-/// runs to its end; a NaN or an infinity makes NaNs of what depends on it.
+/// whatever A's condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4); the share of each emulated product
+/// is bounded by columns too. Denormal numbers are rounded as such. The factorization always runs to its end; elements
+/// that depend on a NaN or an infinity become NaN.
 ///
-/// Cost: 4/3 n^3 flops (16/3 n^3 complex) of a square matrix, some n^2 times the block more, and n^2 / 2 elements that
-/// every rank receives. Memory on each rank: its part of the matrix where A comes in another placement, six panels,
-/// two blocks of rows, and the residues of emulated products. Blocks. Collective.
+/// Cost: 4/3 n^3 flops (16/3 n^3 complex) for a square matrix, some n^2 times the block more, and n^2 / 2 elements
+/// received by every rank. Memory on each rank: its part of the matrix if A comes in another placement, six panels, two
+/// blocks of rows, and the residues of emulated products. Blocks. Collective.
 template <Scalar T> class QrPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative shapes and options.
@@ -62,11 +62,11 @@ template <Scalar T> class QrPlan {
   QrPlan(QrPlan&&) noexcept;
   QrPlan& operator=(QrPlan&&) noexcept;
 
-  /// Blocks of columns, dealt out over the ranks: with A here, nothing is redistributed.
+  /// Blocks of columns, dealt out over the ranks. A matrix in this placement is not redistributed.
   [[nodiscard]] const Placement& placement() const;
   /// Replaces A by its factors: R on and above the diagonal, and below it the elements v_1, v_2, ... of each
   /// reflection's v, whose v_0 = 1 is not stored. A may have any placement; throws Error(argument), on every rank
-  /// alike, for another shape than the plan's.
+  /// alike, if A's shape is not the plan's.
   QrReport<T> execute(const DistributedMatrix<T>& A);
 
  private:
@@ -74,25 +74,25 @@ template <Scalar T> class QrPlan {
   std::unique_ptr<State> state_;
 };
 
-/// QrPlan::execute() once.
+/// Calls QrPlan::execute() once.
 template <Scalar T>
 QrReport<T> qr(const Communicator& comm, const DistributedMatrix<T>& A, const QrOptions& options = {});
 
-/// The same of one rank's matrix, without a communicator. Bits: those of qr() over ranks.
+/// qr() of one rank's matrix, without a communicator. Bits: those of qr() over ranks.
 template <Scalar T> QrReport<T> qr(const ExecutionSpace& space, const MatrixView<T>& A, const QrOptions& options = {});
 
-/// C = op(Q) C from the factors of an m x n matrix that qr() left in QR, for an m x k matrix C. `op` is none or
-/// conjugate_transpose, which of real matrices is transpose. Both may have any placement, must not share elements, and
-/// the block need not be that of the factorization.
+/// Computes C = op(Q) C from the factors of an m x n matrix that qr() left in QR, for an m x k matrix C. `op` is none
+/// or conjugate_transpose; for real matrices transpose is the same as the latter. Both may have any placement but must
+/// not share elements; the block need not be that of the factorization.
 ///
 /// Bits: as QrPlan's, with the same options. Cost: 4 m k n - 2 k n^2 flops (m >= n; four times as many complex), and
 /// the factors travel to every rank. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that
-/// don't fit, another number of elements of tau than QR's smaller extent, and Operation::transpose of complex matrices.
+/// don't fit, if tau has not min(m, n) elements, and for Operation::transpose of complex matrices.
 template <Scalar T>
 void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
                  const DistributedMatrix<T>& C, const QrOptions& options = {});
 
-/// The same of one rank's matrices, without a communicator.
+/// qr_multiply() of one rank's matrices, without a communicator.
 template <Scalar T>
 void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<T>& QR, const std::vector<T>& tau,
                  const MatrixView<T>& C, const QrOptions& options = {});
@@ -103,33 +103,33 @@ template <Scalar T>
 void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
              const DistributedMatrix<T>& Q, const QrOptions& options = {});
 
-/// How least squares are solved.
+/// Options of a least-squares solution.
 struct LeastSquaresOptions {
-  QrOptions qr = {};       ///< Of the factorization; products with Q and the substitution take the same arithmetic.
+  QrOptions qr = {};       ///< Options of the factorization; products with Q and the substitution take the same
+                           //< arithmetic.
   bool condition = false;  ///< Whether R's condition is estimated, which takes some ten substitutions.
 };
 
-/// How least squares were solved.
+/// Report of a least-squares solution.
 struct LeastSquaresReport {
-  /// Of the factorization of A, or, where A is wider than high, of its conjugate transpose. X is not written where
+  /// Report of the factorization of A, or, if A is wider than high, of its conjugate transpose. X is not written if
   /// qr.info is not 0.
   FactorizationReport qr;
   double seconds = 0.0;  ///< Time of the slowest rank for all of it.
-  /// |b - A x|_2 of each right-hand side, which is the norm of the last m - n elements of Q^H b; 0 where m <= n.
+  /// |b - A x|_2 of each right-hand side, which is the norm of the last m - n elements of Q^H b; 0 if m <= n.
   std::vector<double> residual_norms;
-  /// Where LeastSquaresOptions::condition asks for it, an estimate, as condition() has it, of the condition number in
-  /// the 1-norm of R when A's columns (or, where m < n, its rows) are scaled to one size by powers of two. Otherwise
-  /// NaN.
+  /// Estimated condition number, as by condition(), in the 1-norm, of R when A's columns (if m < n, its rows) are
+  /// scaled to one size by powers of two; NaN unless LeastSquaresOptions::condition is set.
   double condition = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Finds X that makes |b - A x|_2 smallest for each column b of B and x of X, by the QR factorization of A, m x n,
-/// whose columns are scaled to one size by powers of two first, as is each b whose numbers are near the ends of the
-/// range. Where m < n, A x = b has many solutions, of which x is
-/// the one with the smallest |x|_2, by the factorization of A^H with its columns scaled. A has to have full rank,
-/// min(m, n): where a diagonal element of R is exactly zero, or is not finite, LeastSquaresReport::qr.info says so and
-/// X is not written. A rank that is deficient but for roundings shows in LeastSquaresReport::condition alone. A NaN or
-/// an infinity in B makes NaNs of its own column of X and residual norm.
+/// Finds X that makes |b - A x|_2 smallest for each column b of B and x of X, by the QR factorization of A, m x n.
+/// First the columns of A are scaled to one size by powers of two, as is each b whose numbers are near the ends of the
+/// range. If m < n, x is the solution of A x = b with the smallest |x|_2, by the factorization of A^H with its columns
+/// scaled. A must have full rank, min(m, n): if a diagonal element of R is exactly zero, or is not finite,
+/// LeastSquaresReport::qr.info says so and X is not written. A rank that is deficient only up to roundings shows in
+/// LeastSquaresReport::condition alone. A NaN or an infinity in B turns only its own column of X and its residual norm
+/// into NaN.
 ///
 /// A is m x n, B m x k, X n x k; A and B are not changed, X must not share elements with them, and all may have any
 /// placement.

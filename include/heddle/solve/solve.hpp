@@ -1,7 +1,8 @@
-// Linear systems over all ranks: solved, refined with exact residuals, and what their factors tell of a matrix.
+// Linear systems over all ranks: solution, refinement with exact residuals, and condition numbers, determinants and
+// inverses from the factors.
 //
-// Each function is also there for one rank's matrices, as Views: without a communicator, and without a call of MPI.
-// They have the bits of the functions over ranks, block, and throw Error(argument) for the same arguments and for
+// Each function also takes Views of one rank's matrices, without a communicator and without a call of MPI. These
+// overloads have the bits of the functions over ranks, block, and throw Error(argument) for the same arguments and for
 // strides that are not those of a column-major matrix; a leading dimension may be any.
 #pragma once
 
@@ -15,189 +16,191 @@
 
 namespace heddle {
 
-/// What a matrix is factored by: `lu` takes any, `cholesky` Hermitian positive definite ones, in half the time.
+/// Factorization of a matrix: `lu` takes any, `cholesky` Hermitian positive definite ones, in half the time.
 enum class SolveMethod { lu, cholesky };
 [[nodiscard]] std::string_view to_string(SolveMethod method);
 
-/// How a linear system is solved.
+/// Options of the solution of a linear system.
 struct SolveOptions {
   SolveMethod method = SolveMethod::lu;
-  /// Of the factorization; the substitutions take the same arithmetic, block and group, and the limit of the memory is
-  /// of all of it.
+  /// Options of the factorization. The substitutions take the same arithmetic, block and group; the memory limit
+  /// applies to the whole solution.
   LuOptions lu = {};
   /// Whether rows and columns of very different sizes, and matrices near the ends of T's range, are brought to sizes
-  /// near one by powers of two before A is factored, as LAPACK's drivers do. It changes no digit, but the choice of
-  /// pivots, and keeps emulated products, whose errors are bounded by rows and columns, as accurate as native ones.
+  /// near one by powers of two before A is factored, as LAPACK's drivers do. Scaling changes no digit, only the choice
+  /// of pivots, and keeps emulated products, whose errors are bounded by rows and columns, as accurate as native ones.
   /// Zeros can hide from the largest elements that a row or column was scaled. If the system seems ill-conditioned
   /// after this, powers from the mean exponents of rows and columns are tried; if these help, A is factored once more.
   bool equilibrate = true;
-  /// Corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each rounded once
-  /// (exact::gemv). One makes the backward error of each element small where the condition allows (R. Skeel 1980).
+  /// Number of corrections by exact residuals: x is corrected by the solution for b - A x, whose elements are each
+  /// rounded once (exact::gemv). One correction makes the backward error of each element small if the condition allows
+  /// (R. Skeel 1980).
   int refinements = 1;
-  /// Whether backward errors are found, which takes an exact residual and a pass over A for each right-hand side.
+  /// Whether backward errors are computed, which takes an exact residual and a pass over A for each right-hand side.
   bool measure = true;
-  /// Whether a bound of the error of X is proven: by an approximate inverse and its product with A, which take 4 n^3
-  /// flops more (16 n^3 complex) and three times A's memory.
+  /// Whether an error bound of X is proven: by an approximate inverse and its product with A, which take 4 n^3 flops
+  /// more (16 n^3 complex) and three times A's memory.
   bool certificate = false;
-  /// Whether condition numbers are estimated, by some five systems with one right-hand side (at most eleven), and two
-  /// passes over A; up to order 32 by the inverse. Twice as many where A is scaled.
+  /// Whether condition numbers are estimated, by some five systems with one right-hand side (at most eleven) and two
+  /// passes over A; up to order 32 by the inverse. If A is scaled, by twice as many systems.
   bool condition = true;
 };
 
-/// How a linear system was solved, and how well.
+/// Report of the solution of a linear system, with its errors.
 struct SolveReport {
-  /// Of the factorization; of Cholesky's without pivots, and with a growth of 1. X is not written where lu.info is not
-  /// 0.
+  /// Report of the factorization; a Cholesky factorization reports no pivots and a growth of 1. X is not written if
+  /// lu.info is not 0.
   LuReport lu;
-  bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then of that matrix.
+  bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then those of the scaled
+                              //< matrix.
   double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors and certificates.
-  double memory_bytes = 0.0;  ///< solve_memory(): of the rank that needs most.
-  /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity; from residuals that are exact but
-  /// for one rounding each, and sizes that may be beyond the range of T. NaN where it was not measured or a number is
-  /// not finite.
+  double memory_bytes = 0.0;  ///< solve_memory(), for the rank that needs most.
+  /// max over right-hand sides of |b - A x| / (|A| |x| + |b|), in norms |.|_infinity. Residuals are exact but for one
+  /// rounding each, and sizes may be beyond the range of T. NaN if it was not measured or a number is not finite.
   double normwise_error = std::numeric_limits<double>::quiet_NaN();
   /// The largest |b - A x|_i / (|A| |x| + |b|)_i, likewise.
   double componentwise_error = std::numeric_limits<double>::quiet_NaN();
   /// max |b - A x| / (|A| max(|x|, m) + |b|) / (n u), likewise, m being the smallest normal number: the measure of
-  /// High-Performance Linpack, of normwise_error where x is not denormal. Numbers below m have no relative rounding
-  /// error, so that the nearest solution may have a normwise_error of any size.
+  /// High-Performance Linpack, applied to normwise_error if x is not denormal. Numbers below m have no relative
+  /// rounding error, so that the nearest solution may have a normwise_error of any size.
   double scaled_residual = std::numeric_limits<double>::quiet_NaN();
-  /// The condition number |A|_1 |A^-1|_1 of A as it is given, from below and seldom off by a factor of three, up to
-  /// order 32 but for roundings of the factors; infinite where it is beyond the range of double or A has no factors,
-  /// NaN where SolveOptions::condition is false or A holds no number.
+  /// Condition number |A|_1 |A^-1|_1 of A as given, estimated from below and seldom off by a factor of three; up to
+  /// order 32 exact but for roundings of the factors. Infinite if it is beyond the range of double or A has no factors;
+  /// NaN if SolveOptions::condition is false or A holds a NaN.
   double condition = std::numeric_limits<double>::quiet_NaN();
-  /// The same of A with rows and columns brought to one size, as SolveOptions::equilibrate does, whether or not they
-  /// were: of what no choice of units makes better. Relative errors of X, without refinement, are up to some n u times
-  /// it in the norm in which columns have one size.
+  /// Condition number, likewise, of A with rows and columns brought to one size as SolveOptions::equilibrate does,
+  /// whether or not they were: the part that no choice of units improves. Relative errors of X, without refinement, are
+  /// up to some n u times it in the norm in which columns have one size.
   double scaled_condition = std::numeric_limits<double>::quiet_NaN();
-  /// Whether scaled_condition is above 1 / (n u), so that by the bound of errors no digit of X need be right, and
-  /// nothing tells better: error_bound is not finite, and either scaled_condition is above 1 / u, A was scaled, or less
-  /// than half of the digits stand, after as many refinements as were asked for, of the column of A^-1 with the largest
-  /// norm, as its corrections by exact residuals show. (Random matrices of float beyond an order of some hundred are
-  /// beyond the bound, but keep their digits.)
+  /// Whether scaled_condition is above 1 / (n u), so that by the error bound no digit of X need be right, and no other
+  /// evidence contradicts it: error_bound is not finite, and either scaled_condition is above 1 / u, A was scaled, or
+  /// less than half of the digits stand, after as many refinements as were asked for, in the column of A^-1 with the
+  /// largest norm, as its corrections by exact residuals show. (Random matrices of float beyond an order of some
+  /// hundred exceed the bound, but keep their digits.)
   bool ill_conditioned = false;
-  /// 0, or the first right-hand side, counted from 1, whose solution has elements beyond the range of T, which are
+  /// 0, or the first right-hand side, counted from 1, whose solution has elements beyond the range of T; these are
   /// infinite or NaN in X though A and b are finite.
   Index overflow = 0;
-  /// Where SolveOptions::certificate asks for it, a proven bound of the largest |x - A^-1 b| / |x| over right-hand
-  /// sides, in norms |.|_infinity: infinite where none could be proven, as of matrices whose scaled_condition is beyond
-  /// some 1 / (n u). Otherwise NaN.
+  /// If SolveOptions::certificate is set: proven bound of the largest |x - A^-1 b| / |x| over right-hand sides, in
+  /// norms |.|_infinity; infinite if none could be proven, as for matrices whose scaled_condition is beyond some 1 / (n
+  /// u). Otherwise NaN.
   double error_bound = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Solves op(M) X = B for a triangle of an n x n matrix M and n x k right-hand sides, which X gives way to. The other
-/// triangle, and a unit diagonal, are not read. A zero on the diagonal gives infinities and NaNs, as in BLAS.
+/// Solves op(M) X = B for a triangle of an n x n matrix M and n x k right-hand sides, k columns of X: on entry X holds
+/// B, on return the solution. The other triangle, and a unit diagonal, are not read. A zero on the diagonal gives
+/// infinities and NaNs, as in BLAS.
 ///
 /// M and X may have any placement; an M in host memory stays there, and its groups of panels come to the devices in
-/// turn. Bits: as LuPlan's, with the same options: emulated ones *reproducible*, native ones
-/// *rank-invariant*. Error: that of substitution, componentwise |E| <= c n u |M|; of emulated products the share of
-/// each is bounded by rows and columns. Cost: n^2 k flops (4 n^2 k complex); n^2 / 2 elements travel to each rank that
-/// has right-hand sides, which are dealt out in blocks of 64 columns and more. Blocks. Collective. Throws
-/// Error(argument), on every rank alike, for shapes that don't fit.
+/// turn. Bits: as LuPlan's, with the same options: emulated ones *reproducible*, native ones *rank-invariant*. Error:
+/// that of substitution, componentwise |E| <= c n u |M|; the share of each emulated product is bounded by rows and
+/// columns. Cost: n^2 k flops (4 n^2 k complex); n^2 / 2 elements travel to each rank that has right-hand sides; these
+/// are dealt out in blocks of at least 64 columns. Blocks. Collective. Throws Error(argument), on every rank alike, for
+/// shapes that don't fit.
 template <Scalar T>
 void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
           const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options = {});
-/// The same of one rank's matrices.
+/// trsm() of one rank's matrices.
 template <Scalar T>
 void trsm(const ExecutionSpace& space, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
           const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X, const LuOptions& options = {});
 
-/// X = op(A)^-1 X from the factors of A that lu() left in LU. Bits and cost: those of two trsm(). Throws
-/// Error(argument), on every rank alike, for shapes that don't fit and where factors.info is not 0.
+/// Computes X = op(A)^-1 X from the factors of A that lu() left in LU. Bits and cost: those of two trsm(). Throws
+/// Error(argument), on every rank alike, for shapes that don't fit and if factors.info is not 0.
 template <Scalar T>
 void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
               const DistributedMatrix<T>& X, const LuOptions& options = {});
-/// The same of one rank's matrices.
+/// lu_solve() of one rank's matrices.
 template <Scalar T>
 void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const std::type_identity_t<T>>& LU,
               const LuReport& factors, const MatrixView<T>& X, const LuOptions& options = {});
 
 /// Solves A X = B by lu() or cholesky(), substitution and refinement with exact residuals. With SolveMethod::cholesky
-/// both triangles of A have to be there: the lower one is factored, residuals take all of A. A and B are not changed,
-/// and X must not share elements with them. All may have any placement.
+/// both triangles of A must be set: the lower one is factored, residuals take all of A. A and B are not changed, and X
+/// must not share elements with them. All may have any placement.
 ///
-/// Bits: with SolveOptions::lu.arithmetic emulated *reproducible*: X has the same bits on any machine, by any number of
-/// ranks and threads. Natively *rank-invariant*. The errors that are reported have neither promise.
+/// Bits: with SolveOptions::lu.arithmetic emulated *reproducible*: X has the same bits on any machine, for any number
+/// of ranks and threads. Natively *rank-invariant*. The reported errors have neither promise.
 ///
-/// Each right-hand side is scaled by a power of two where its numbers would over- or underflow on their way, and solved
-/// once more, from smaller ones, where a solution that is not finite came out: what is in the range of T is found, as
-/// far as refinement finds numbers that are far smaller than others of their column.
+/// A right-hand side whose numbers would over- or underflow on their way is scaled by a power of two, and solved once
+/// more, from smaller numbers, if a solution came out not finite. Solutions in the range of T are found, as far as
+/// refinement finds numbers that are far smaller than others of their column.
 ///
 /// Cost: 2/3 n^3 (by Cholesky 1/3 n^3) + 2 n^2 k flops, for each refinement 2 n^2 k more and k exact products with A,
-/// and some 10 n^2 for condition numbers. Memory: two copies of A over the ranks, in the memory that A is in, and the
-/// workspaces of LuPlan and trsm(); of an A in host memory solve_memory() tells the least that is enough on the
-/// devices. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that don't fit and for negative
-/// numbers of refinements. Where A is exactly singular, or not positive definite, SolveReport::lu.info says so and X is
-/// not written.
+/// and some 10 n^2 for condition numbers. Memory: two copies of A over the ranks, in A's memory, and the workspaces of
+/// LuPlan and trsm(); for A in host memory solve_memory() returns the least that is enough on the devices. Blocks.
+/// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit and for negative numbers of
+/// refinements. If A is exactly singular, or not positive definite, SolveReport::lu.info reports it and X is not
+/// written.
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options = {});
-/// The same of one rank's matrices.
+/// solve() of one rank's matrices.
 template <Scalar T>
 SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& A,
                   const MatrixView<const std::type_identity_t<T>>& B, const MatrixView<T>& X,
                   const SolveOptions& options = {});
 
-/// How an inverse was computed. Growth, pivots and info are those of A with rows and columns brought to one size.
+/// Report of an inversion. Growth, pivots and info are those of A with rows and columns brought to one size.
 struct InverseReport : LuReport {
   bool equilibrated = false;  ///< Whether rows and columns were scaled.
-  /// As SolveReport's, but from the inverse that was found.
+  /// As SolveReport::condition, but from the computed inverse.
   double condition = 0.0;
   double scaled_condition = 0.0;
   bool ill_conditioned = false;  ///< As SolveReport's, without refinement.
 };
 
-/// Replaces A by its inverse, by lu() and substitution, without refinement, of rows and columns that are brought to one
-/// size by powers of two as solve() does; the devices have to have room for it, wherever A lies. Where that matrix is
-/// exactly singular the report's info says so, and A is not changed. Bits: as solve(). Cost: 8/3 n^3 flops.
+/// Replaces A by its inverse, by lu() and substitution, without refinement. Rows and columns are brought to one size by
+/// powers of two as solve() does; the devices must have room for this matrix, wherever A lies. If it is exactly
+/// singular, the report's info says so and A is not changed. Bits: as solve(). Cost: 8/3 n^3 flops.
 template <Scalar T>
 InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
-/// The same of one rank's matrix.
+/// inverse() of one rank's matrix.
 template <Scalar T>
 InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
 
-/// An estimate of the condition number |A|_1 |A^-1|_1 from the factors of A that lu() left in LU and |A|_1. It is from
-/// below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14,
-/// 1988): some five systems with A or its conjugate transpose; up to order 32 it is found by the inverse. |A^-1|_1 may
-/// be beyond the range of T, up to some square of its largest number. Infinite where factors.info is not 0 or where it
-/// is beyond the range of double, NaN where the factors have any; 0 for an empty matrix. What a factorization without
-/// scaling has lost of a matrix whose rows are of very different sizes it cannot know: SolveReport::condition does.
-/// Collective. Throws Error(argument), on every rank alike, where LU is not square or the pivots are not those of its
-/// order.
+/// Return an estimate of the condition number |A|_1 |A^-1|_1 from |A|_1 and the factors of A that lu() left in LU. It
+/// is from below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS
+/// 14, 1988), by some five systems with A or its conjugate transpose; up to order 32, by the inverse. |A^-1|_1 may be
+/// beyond the range of T, up to some square of its largest number. Infinite if factors.info is not 0 or the result is
+/// beyond the range of double, NaN if the factors have any; 0 for an empty matrix. Digits lost by a factorization
+/// without scaling, of a matrix whose rows are of very different sizes, do not show: SolveReport::condition counts
+/// them. Collective. Throws Error(argument), on every rank alike, if LU is not square or the pivots are not those of
+/// its order.
 template <Scalar T>
 [[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
                                double norm, const LuOptions& options = {});
-/// The same of one rank's factors.
+/// condition() of one rank's factors.
 template <Scalar T>
 [[nodiscard]] double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors,
                                double norm, const LuOptions& options = {});
 
-/// A determinant, mantissa 2^exponent, which may be beyond the range of T.
+/// Determinant, mantissa 2^exponent, which may be beyond the range of T.
 template <Scalar T> struct Determinant {
-  T mantissa{};        ///< Its larger part is in [1/2, 1), or it is zero, infinite or NaN.
-  Index exponent = 0;  ///< 0 where the mantissa is zero, infinite or NaN.
+  T mantissa{};        ///< Mantissa, whose larger part is in [1/2, 1), or zero, infinite or NaN.
+  Index exponent = 0;  ///< Exponent; 0 if the mantissa is zero, infinite or NaN.
 };
 
-/// The determinant of A, which is not changed: from the factors of a copy whose rows and columns are brought to one
-/// size by powers of two, as solve() does, so that no step over- or underflows; zero where one of their pivots is. Its
+/// Return the determinant of A, which is not changed, from the factors of a copy whose rows and columns are brought to
+/// one size by powers of two, as solve() does, so that no step over- or underflows; zero if one of their pivots is. Its
 /// relative error is of order n u times the condition of that matrix. Memory: lu_memory() and A's. Bits: as solve().
-/// Cost: 2/3 n^3 flops. Blocks. Collective. Throws Error(argument), on every rank alike, where A is not square.
+/// Cost: 2/3 n^3 flops. Blocks. Collective. Throws Error(argument), on every rank alike, if A is not square.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A,
                                          const LuOptions& options = {});
-/// The same of one rank's matrix.
+/// determinant() of one rank's matrix.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A,
                                          const LuOptions& options = {});
 
-/// The determinant from the factors of A that lu() left in LU: the diagonal's product in its order, each product
-/// rounded once, with the sign of the interchanges; NaN where one on the diagonal is. 1 for an empty matrix. Bits: they
-/// follow from the factors alone. Collective. Throws Error(argument), on every rank alike, where LU is not square or
+/// Return the determinant from the factors of A that lu() left in LU: the product of the diagonal in its order, each
+/// product rounded once, with the sign of the interchanges; NaN if a diagonal element is. 1 for an empty matrix. Bits:
+/// they follow from the factors alone. Collective. Throws Error(argument), on every rank alike, if LU is not square or
 /// the pivots are not those of its order.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU,
                                          const LuReport& factors);
-/// The same of one rank's factors.
+/// determinant() from one rank's factors.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors);
 
