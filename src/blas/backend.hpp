@@ -1,4 +1,4 @@
-// What a BLAS must give for blas::gemm, whose checks and special cases are done before.
+// Interface of a BLAS for blas::gemm, which does checks and special cases itself.
 #pragma once
 
 #include <heddle/blas/blas.hpp>
@@ -19,14 +19,14 @@ template <Scalar T>
 void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, T alpha, const MatrixView<const T>& A,
                   const MatrixView<const T>& B, T beta, const MatrixView<T>& C);
 
-/// Memory that cuBLAS has of each context, in bytes: what NVIDIA advises for Hopper, and enough elsewhere.
+/// Bytes of each context's workspace for cuBLAS: NVIDIA's advice for Hopper, and enough elsewhere.
 inline constexpr std::size_t cublas_workspace_bytes = std::size_t{32} << 20;
 
 std::string backend_description();
 bool backend_runs_side_by_side();
 /// Why no scalar's products can have this mode, other than automatic, on this backend and device; empty: some can.
 std::string backend_math_trouble(MathMode mode);
-/// What a context holds for this backend; may be null.
+/// State of a context for this backend; may be null.
 std::shared_ptr<blas::Context::State> make_backend_state(const ExecutionSpace& space, MathMode math);
 
 /// Leading dimension as BLAS wants it, also where a matrix has one column and no stride to speak of.

@@ -14,14 +14,14 @@ inline constexpr bool backend_has_batches = true;
 inline constexpr bool backend_has_batches = false;
 #endif
 
-/// Matrices of one size, column-major, so many elements apart.
+/// Column-major matrices of one size, at one distance in elements.
 template <class T> struct BatchOperand {
   T* first;
   Index leading;
   Index stride;
 };
 
-/// Bytes of device memory that backend_batched_eigenvectors() works in.
+/// Bytes of the device workspace of backend_batched_eigenvectors().
 template <Scalar T> std::size_t batched_eigenvectors_bytes(const blas::Context& context, Index n, Index count);
 
 /// The lower triangles of `count` Hermitian n x n matrices, one after another without gaps, give way to eigenvectors,

@@ -1,3 +1,4 @@
+// Checks, special cases and dispatch of matrix products by the BLAS on one rank.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
 #include "core/product.hpp"

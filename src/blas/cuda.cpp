@@ -1,8 +1,7 @@
 // blas::gemm on cuBLAS, with a handle and a workspace for each context.
 //
-// Kokkos Kernels would do, but for its one handle for all instances: cuBLAS then chooses kernels by what else is
-// running
-// ("Results Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
+// Kokkos Kernels has one handle for all instances: cuBLAS would then choose kernels by what else is running ("Results
+// Reproducibility" in its documentation), and tiles that run side by side would lose their fixed bits.
 #include "blas/backend.hpp"
 #include "blas/cuda_state.hpp"
 #include "blas/decompositions.hpp"
@@ -36,7 +35,7 @@ template <> constexpr auto* gemm_routine<float> = &cublasSgemm_64;
 template <> constexpr auto* gemm_routine<Kokkos::complex<float>> = &cublasCgemm_64;
 template <> constexpr auto* gemm_routine<Kokkos::complex<double>> = &cublasZgemm_64;
 
-// A column-major matrix in memory, which is written where it is C.
+// A column-major matrix in memory; C is written.
 template <Scalar T> struct Operand {
   T* data;
   Index rows;
@@ -128,7 +127,7 @@ void backend_gemm(const blas::Context& context, Operation op_a, Operation op_b, 
   copies.copy(result, c);
 }
 
-// One after the other: cuBLAS 13.1 multiplies batches of large matrices at 0.7 of the rate.
+// Products run one after the other: cuBLAS 13.1 multiplies batches of large matrices at 0.7 of the rate.
 void integer_gemm(const blas::Context& context, const IntegerProducts& products) {
   const std::int32_t one = 1;
   const std::int32_t beta = products.add ? 1 : 0;

@@ -1,3 +1,4 @@
+// cuBLAS and cuSOLVER handles and workspaces of contexts.
 #include "blas/cuda_state.hpp"
 
 #include <algorithm>
@@ -8,8 +9,8 @@ namespace heddle::blas {
 
 namespace {
 
-// States that no context uses. What they keep in the device's memory is bounded: so many workspaces of cuBLAS, and of
-// cuSOLVER none larger than one of these.
+// States that no context uses. Their device memory is bounded: this many workspaces of cuBLAS, and none of cuSOLVER
+// larger than one of these.
 constexpr std::size_t most_kept = 4;
 
 struct Kept {
@@ -111,7 +112,7 @@ Solver::~Solver() {
   if (handle != nullptr) cusolverDnDestroy(handle);
 }
 
-// The memory is of no instance, since the state serves others after this one.
+// The memory belongs to no instance, since the state serves others after this one.
 Context::State::State(const ExecutionSpace& space)
     : workspace(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::blas::workspace"),
                 heddle::impl::cublas_workspace_bytes),

@@ -1,4 +1,4 @@
-// What a context keeps of cuBLAS and cuSOLVER, and where it comes from: handles take about a millisecond to make,
+// State of cuBLAS and cuSOLVER that a context keeps, and its origin: handles take about a millisecond to make,
 // longer than many a call that makes a context of its own.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace heddle::blas {
 void check(const char* what, cublasStatus_t status);
 void check_solver(const char* what, cusolverStatus_t status);
 
-/// A scalar as the libraries of CUDA have it: its type, and their number for that.
+/// A scalar in the libraries of CUDA: its type, and their number for it.
 template <Scalar T> struct CudaScalar;
 template <> struct CudaScalar<float> {
   using Element = float;
@@ -46,7 +46,7 @@ struct Solver {
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
-  /// Makes the two workspaces so large at least.
+  /// Grow the two workspaces to at least these sizes.
   void reserve(std::size_t device_bytes, std::size_t host_bytes);
 
   cusolverDnHandle_t handle = nullptr;
@@ -62,7 +62,7 @@ struct Context::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// Binds the handles to the instance's stream, behind all that they were used for.
+  /// Bind the handles to the instance's stream, behind all their earlier work.
   void bind(const ExecutionSpace& space, MathMode math);
   /// Marks the end of what was ordered on the stream; false where CUDA refuses that.
   [[nodiscard]] bool mark(const ExecutionSpace& space) noexcept;
@@ -72,8 +72,8 @@ struct Context::State {
   cublasHandle_t handle = nullptr;
   cudaEvent_t used = nullptr;
   Kokkos::View<std::byte*, MemorySpace> workspace;
-  Kokkos::View<std::byte*, MemorySpace> copies;   // Of operands whose layout cuBLAS would look at.
-  Kokkos::View<std::uint32_t, MemorySpace> next;  // Of hopper_products().
+  Kokkos::View<std::byte*, MemorySpace> copies;   // Copies of operands whose layout cuBLAS would look at.
+  Kokkos::View<std::uint32_t, MemorySpace> next;  // Next tile of hopper_products().
   std::unique_ptr<Solver> eigensolver;
 };
 

@@ -1,3 +1,4 @@
+// Eigenvectors of Hermitian matrices by the host's LAPACK.
 #include "blas/backend.hpp"
 #include "blas/decompositions.hpp"
 #include "core/instantiate.hpp"
@@ -23,7 +24,7 @@ void zheevd_(const char*, const char*, const int*, void*, const int*, double*, v
 namespace heddle::impl {
 namespace {
 
-// A length that LAPACK gives as a floating-point number, which may have been rounded down.
+// Length that LAPACK returns as a floating-point number, which may have been rounded down.
 template <RealScalar R> int length_of(R given) {
   return static_cast<int>(given * (1 + std::numeric_limits<R>::epsilon()));
 }

@@ -124,7 +124,7 @@ void backend_eigenvectors(const blas::Context& context, const MatrixView<T>& A,
                           const Kokkos::View<Real<T>*, MemorySpace>& w) {
   const Kokkos::Profiling::ScopedRegion region("heddle::blas::eigenvectors");
   const ExecutionSpace& space = context.space();
-  // One of its own, whose workspace goes with it.
+  // A handle of its own, whose workspace is freed with it.
   const Handle handle;
   check("rocBLAS", "take a stream", rocblas_set_stream(handle.value, space.hip_stream()));
   const auto n = static_cast<rocblas_int>(A.extent(0));

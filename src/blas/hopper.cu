@@ -4,10 +4,10 @@
 #include <algorithm>
 
 // A block holds 256 x 192 sums in the registers of two groups of four warps, while a thread of a third group has the
-// bulk copy engine bring the next bytes of k. What limits such a kernel on an H200 is first what moves through fast
+// bulk copy engine bring the next bytes of k. The first limit of such a kernel on an H200 is the traffic through fast
 // memory and the cache, so that the tile is the largest that registers have room for, and two blocks, a cluster, share
-// what they read of B; and then the power that the tensor cores draw (docs/notes/emulation.md). Clusters are not
-// equally near to all memory: each takes the next tile when it has done one.
+// the parts of B that they read; the second is the power that the tensor cores draw (docs/notes/emulation.md). Clusters
+// are not equally near to all memory: each takes the next tile when it has done one.
 
 namespace heddle::impl {
 namespace {
@@ -16,14 +16,14 @@ constexpr int cluster = 2;
 constexpr int consumers = 2;
 constexpr int stages = 3;
 constexpr int side_by_side = 6;  // Clusters' tiles along m that run at a time, so that both factors stay in the cache.
-constexpr int step = 128;        // Of k, a stage.
+constexpr int step = 128;        // Extent of a stage along k.
 constexpr int tile_m = 192;
 constexpr int tile_n = 256;
-constexpr int part_n = 64;  // Of one product of a group's, which has two.
+constexpr int part_n = 64;  // Extent of one of the two products of a group.
 constexpr int threads = 128 * (consumers + 1);
 constexpr int bytes_of_A = tile_m * step;
 constexpr int stage_bytes = bytes_of_A + tile_n * step;
-constexpr int box_m = 64;  // Of results, with rows of 64 bytes swizzled by as many.
+constexpr int box_m = 64;  // Extent of a box of results, with rows of 64 bytes swizzled by as many.
 constexpr int box_bytes = box_m * part_n;
 constexpr int boxes = tile_m / box_m;
 
@@ -45,13 +45,13 @@ struct Reductions {
 
 struct Shape {
   HopperProducts products;
-  int tiles_m;  // Of clusters.
+  int tiles_m;  // Tiles of clusters along m.
   int tiles_n;
   __device__ int tiles() const { return products.count * tiles_m * tiles_n; }
   __device__ int steps() const { return static_cast<int>((products.k + step - 1) / step); }
 };
 
-// The ring of stages, and which one is next.
+// The ring of stages, and the next one.
 struct Ring {
   unsigned base;
   int slot;
@@ -307,11 +307,11 @@ __global__ void __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, 1)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     consume<add>(shape, ring, turns, &map_D, reductions, block, group - 1);
   }
-  meet_cluster();  // Nobody leaves while the other block still writes here.
+  meet_cluster();  // No block leaves while the other still writes here.
 #endif
 }
 
-// Of the current device.
+// Attribute of the current device.
 int attribute(cudaDeviceAttr which) {
   int device = 0;
   int value = 0;

@@ -10,7 +10,7 @@ struct CUstream_st;
 
 namespace heddle::impl {
 
-/// D_l = A_l^T B_l modulo p_l, in [0, p_l] (for p_l = 256 in [0, 255]); `add`: what was there before is added first.
+/// D_l = A_l^T B_l modulo p_l, in [0, p_l] (for p_l = 256 in [0, 255]); `add`: the previous D is added first.
 /// Layouts as in IntegerProducts, of D in bytes; its leading dimension and stride are multiples of 16, and its data is
 /// aligned to as many bytes.
 struct HopperProducts {
@@ -34,10 +34,11 @@ struct HopperProducts {
 
 inline constexpr int most_hopper_planes = 80;
 
-/// Whether the current device has these tensor cores, and the driver what describes matrices to them.
+/// Whether the current device has these tensor cores, and the driver encodes tensor maps for them.
 [[nodiscard]] bool has_hopper_products();
 
-/// For up to most_hopper_planes planes, extents below 2^31 - 512. Ordered on the stream. What failed, or null.
+/// For up to most_hopper_planes planes, extents below 2^31 - 512. Ordered on the stream. Returns the text of the
+/// error, or null.
 [[nodiscard]] const char* hopper_products(const HopperProducts& products, CUstream_st* stream);
 
 }  // namespace heddle::impl

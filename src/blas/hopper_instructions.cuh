@@ -1,4 +1,4 @@
-// Instructions of compute capability 9.0 that C++ has no words for: arrivals at other blocks, the bulk copy engine, and
+// Instructions of compute capability 9.0 that C++ does not express: arrivals at other blocks, the bulk copy engine, and
 // products of warp groups, as NVIDIA's PTX ISA 8.0 and later describe them.
 #pragma once
 
@@ -11,8 +11,8 @@
 namespace heddle::impl {
 
 struct Barrier : FastBarrier {
-  // At the barrier of the same address of another block of the cluster. It orders what this thread has read, which is
-  // all there is to order: a release over the cluster costs a fence of the whole device each time.
+  // At the barrier of the same address of another block of the cluster. It orders the reads of this thread,
+  // which suffices: a release over the cluster costs a fence of the whole device each time.
   __device__ void arrive_at(int block) const {
     asm volatile(
         "{\n"
@@ -102,7 +102,7 @@ __device__ __forceinline__ void hold(Sums& d) {
 #define HEDDLE_4(i) "+r"(d[i]), "+r"(d[(i) + 1]), "+r"(d[(i) + 2]), "+r"(d[(i) + 3])
 #define HEDDLE_16(i) HEDDLE_4(i), HEDDLE_4((i) + 4), HEDDLE_4((i) + 8), HEDDLE_4((i) + 12)
 #define HEDDLE_32(i) HEDDLE_16(i), HEDDLE_16((i) + 16)
-// 64 vectors of B (rows) by 192 of A (columns), 32 bytes of each; `more`: on top of what is there.
+// 64 vectors of B (rows) by 192 of A (columns), 32 bytes of each; `more`: added to the present sums.
 __device__ __forceinline__ void multiply(Sums& d, std::uint64_t B, std::uint64_t A, int more) {
   asm volatile(
       "{\n"

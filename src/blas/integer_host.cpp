@@ -73,7 +73,7 @@ bool multiply_by_tiles(const IntegerProducts& products) {
   return true;
 }
 
-// Whether tiles are to be had and keep all 32 bits, which oneDNN promises nowhere: sums beyond 24 bits, of shapes that
+// Whether tiles exist and keep all 32 bits, which oneDNN does not promise: sums beyond 24 bits, of shapes that
 // fill tiles and that don't, in one and in several chunks. Once a process, some milliseconds.
 bool tiles_are_exact() {
   // `step`: of the elements looked at.

@@ -23,7 +23,7 @@ void add_products(const std::int16_t (&a)[high][chunk], const std::int16_t (&b)[
                   std::int32_t (&sums)[high][wide]) {
   std::int32_t each[high * wide] = {};
   for (Index k = 0; k < chunk; ++k) {
-    // Whole, so that the loop around it takes to vectors.
+    // Unrolled in full, so that the loop around it is vectorised.
 #pragma GCC unroll 8
     for (int e = 0; e < high * wide; ++e) each[e] += std::int32_t{a[e / wide][k]} * std::int32_t{b[e % wide][k]};
   }

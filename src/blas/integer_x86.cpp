@@ -76,7 +76,7 @@ struct PairsOf16Bits {
                          _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + s)));
     }
   }
-  // Four rows by three columns. (Nobody looks at the sums of columns beyond the block's.)
+  // Four rows by three columns. (Sums of columns beyond the block's are not used.)
   HEDDLE_AVX2 static void multiply_tile(const std::int16_t* a, const std::int16_t* b, Index steps,
                                         __m128i (&result)[wide]) {
     const auto at = [](const std::int16_t* vectors, int number, Index step) {
@@ -165,7 +165,7 @@ struct FoursOf8Bits {
   HEDDLE_VNNI static void multiply_tile(const BlockOfSums& block, Index i, Index j, Index k, Index steps,
                                         const std::uint8_t* a, const std::int32_t* offsets, bool add) {
     const Index columns_here = std::min<Index>(wide, block.columns - j);
-    // Beyond the block's the last column again.
+    // Beyond the block's columns, repeat the last one.
     const std::int8_t* b[wide];
     for (int l = 0; l < wide; ++l) b[l] = block.b(j + std::min<Index>(l, columns_here - 1), k);
     __m512i sums[wide][vectors];

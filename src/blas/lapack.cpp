@@ -1,3 +1,4 @@
+// Calls of the host LAPACK and checks of their status.
 #include "blas/lapack.hpp"
 
 #include <heddle/core/error.hpp>

@@ -1,4 +1,4 @@
-// Layouts of which cuBLAS's choice of a kernel, and so the bits of a product, does not depend.
+// Layouts on which cuBLAS's choice of a kernel, and so the bits of a product, does not depend.
 #pragma once
 
 #include <heddle/blas/math_mode.hpp>
@@ -10,7 +10,7 @@
 
 namespace heddle::impl {
 
-/// What the operands of one product have to be like.
+/// Requirements on the operands of one product.
 ///
 /// cuBLAS takes its kernel from leading dimensions and addresses too. Seen on an H200 with cuBLAS 13.1, of products of
 /// one shape whose operands lie in 16 ways: a C of one row or column is the work of five kernels of matrix-vector and
@@ -20,9 +20,9 @@ namespace heddle::impl {
 /// 1,000 shapes each), and so had double ones whose columns begin on 16 bytes. Tensor cores take operands by 16 bytes,
 /// so that those of tf32 are laid out likewise; of that mode no layouts have been compared.
 struct GemmLayout {
-  Index alignment = 1;  ///< Elements of which the leading dimension is a multiple.
-  Index bytes = 1;      ///< Of which the address is a multiple.
-  bool tight = false;   ///< The leading dimension is the least there is.
+  Index alignment = 1;  ///< The leading dimension is a multiple of this many elements.
+  Index bytes = 1;      ///< The address is a multiple of this.
+  bool tight = false;   ///< The leading dimension is the least possible.
 
   [[nodiscard]] Index leading(Index rows) const { return (rows + alignment - 1) / alignment * alignment; }
   [[nodiscard]] bool fits(const void* data, Index rows, Index leading_dimension) const {

@@ -1,3 +1,4 @@
+// Names, availability and error bounds of the math modes.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
 #include "core/names.hpp"

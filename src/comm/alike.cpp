@@ -1,3 +1,4 @@
+// Collective check that all ranks gave the same arguments.
 #include "comm/alike.hpp"
 
 #include "comm/checked.hpp"
@@ -20,7 +21,7 @@ Index digest_of(const std::vector<Argument>& arguments) {
   return static_cast<Index>(digest >> 1);
 }
 
-// What differs, in the words of the lowest rank that differs from rank 0.
+// Throw the difference found by the lowest rank that differs from rank 0.
 [[noreturn]] void refuse(const Communicator& comm, std::string_view of, const std::vector<Argument>& arguments) {
   std::string text;
   for (const Argument& argument : arguments) {

@@ -1,4 +1,4 @@
-// Arguments that every rank must give alike, found out before anything depends on them.
+// Check that all ranks give the same arguments, before anything depends on them.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>

@@ -1,3 +1,4 @@
+// MPI calls that throw on errors, and buffers that are kept alive forever.
 #include "comm/checked.hpp"
 
 #include <heddle/core/error.hpp>
@@ -21,7 +22,7 @@ MPI_Comm communicator_of(MPI_Fint handle) {
 }
 
 void keep_forever(std::any buffers) noexcept {
-  // Never destroyed: MPI may outlive what has static storage.
+  // Never destroyed: MPI may outlive objects with static storage.
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory the job ends at once.
   static auto* const kept = new std::deque<std::any>();
   kept->push_back(std::move(buffers));

@@ -1,4 +1,4 @@
-// Calls of MPI whose errors are not ignored, and of buffers that MPI may still touch after one.
+// Checks of MPI calls, and a place for buffers that MPI may still touch after an error.
 #pragma once
 
 #include <mpi.h>
@@ -9,24 +9,24 @@
 
 namespace heddle::impl {
 
-/// Throws Error(computation) with MPI's own words where a call of MPI failed. The library's communicators return errors
+/// Throws Error(computation) with MPI's own message if a call of MPI failed. The library's communicators return errors
 /// (MPI_ERRORS_RETURN), whatever the caller's do.
 void checked(int code, const char* call);
 
-/// Whether what was begun is over; it lets MPI go on, and does not block.
+/// Whether a request is over; lets MPI make progress, and does not block.
 [[nodiscard]] inline bool is_over(MPI_Request& request) {
   int over = 0;
   checked(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test");
   return over != 0;
 }
 
-/// The communicator that Fortran's handle stands for.
+/// The communicator of a Fortran handle.
 [[nodiscard]] MPI_Comm communicator_of(MPI_Fint handle);
 
-/// Keeps what MPI may still read or write, as nobody waits for it any more, until the process ends.
+/// Keeps buffers that MPI may still read or write, and that nobody waits for, until the process ends.
 void keep_forever(std::any buffers) noexcept;
 
-/// Keeps what messages are sent from where an exception passes: receivers may read it until they have given up, too.
+/// Keeps send buffers if an exception passes: receivers may read them until they have given up, too.
 class KeptWhereFailed {
  public:
   explicit KeptWhereFailed(std::any buffers) : buffers_(std::move(buffers)), exceptions_(std::uncaught_exceptions()) {}

@@ -1,3 +1,4 @@
+// Collective operations of a communicator and its handling of errors.
 #include "comm/mpi_pieces.hpp"
 #include "comm/state.hpp"
 #include "comm/tags.hpp"
@@ -157,8 +158,8 @@ void Communicator::exchange_bytes(const std::vector<std::span<const std::byte>>&
 
 namespace {
 
-// What `work` throws, as an Error; nothing where it throws nothing. Of what the library did not foresee (no memory, a
-// kernel that did not start) all ranks learn where it was.
+// Exception of `work` as an Error; nothing if it throws nothing. Errors that the library did not foresee (no memory, a
+// kernel that did not start) name the rank, so that all ranks learn it.
 std::optional<Error> error_of(const Communicator& comm, const std::function<void()>& work) {
   try {
     work();

@@ -1,3 +1,4 @@
+// The vendor interface of the communication layer, implemented with CUDA.
 #include <cuda.h>
 #include <cuda_runtime.h>
 

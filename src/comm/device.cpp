@@ -1,3 +1,4 @@
+// Choice of a rank's device before Kokkos is initialised.
 #include "comm/vendor.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/comm/device.hpp>

@@ -1,4 +1,4 @@
-// MPI takes the buffers as they are.
+// Transport `direct`: MPI takes the buffers as they are.
 #include "comm/mpi_pieces.hpp"
 #include "comm/transfer.hpp"
 #include "comm/transports.hpp"

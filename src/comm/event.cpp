@@ -1,3 +1,4 @@
+// Events of execution spaces, and copy queues.
 #include "comm/queue.hpp"
 
 #include <chrono>

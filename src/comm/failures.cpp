@@ -1,3 +1,4 @@
+// Notices of one rank's failure to the others, and the meeting after which all throw one Error.
 #include "comm/failures.hpp"
 
 #include "comm/group.hpp"
@@ -14,11 +15,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int tag_notice = 1;
-// What is nearly there may still come: ranks that find an error together each throw their own.
+// Operations that are nearly over may still end: ranks that find an error together each throw their own.
 constexpr std::chrono::milliseconds grace(100);
-// For ranks that compute before they look.
+// Ranks may compute before they look.
 constexpr std::chrono::duration<double> usual_patience(10.0);
-// Where the caller has set a limit, the others have waited as long.
+// If the caller has set a limit, the others have waited as long.
 constexpr std::chrono::duration<double> patience_after_timeout(3.0);
 
 constexpr int failed_itself = 1;
@@ -55,7 +56,7 @@ Failures::Failures(MPI_Comm parent, double timeout)
 
 Failures::~Failures() {
   if (mpi_is_over() || broken_) {
-    // MPI may still write what it was asked to receive; the object is gone, so it must not.
+    // A notice must not arrive in this object any more.
     if (broken_ && !mpi_is_over()) MPI_Cancel(&expected_);
     return;
   }
@@ -102,7 +103,7 @@ void Failures::poll() {
   interrupted_ = true;
   if (depth_ == 0) settle(std::nullopt);
   const Error error = error_of(notice->first, notice->second);
-  // Before the caller's buffers go.
+  // Before the caller's buffers are freed.
   abandon_transfers();
   throw Error(error);
 }
@@ -115,7 +116,7 @@ void Failures::fail() {
 }
 
 void Failures::complete(std::span<MPI_Request> requests, const char* call, std::any kept) {
-  // Until it is over: where this throws, the call has been cut short.
+  // Set until the call is over: if this throws, the call has been cut short.
   in_collective_ = true;
   try {
     Patience patience(timeout_);
@@ -145,7 +146,7 @@ void Failures::announce(const Error& error) {
   text.copy(notice->text, std::min(text.size(), sizeof(notice->text) - 1));
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
-    // Nobody waits for its end, as the other may not look before this rank is gone.
+    // The send is not waited for: the other rank may not poll before this rank is gone.
     MPI_Request request = MPI_REQUEST_NULL;
     checked(MPI_Isend(notice.get(), sizeof(Notice), MPI_BYTE, other, tag_notice, comm_, &request), "MPI_Isend");
     checked(MPI_Request_free(&request), "MPI_Request_free");
@@ -212,12 +213,12 @@ void Failures::abandon_transfers() {
 }
 
 bool Failures::start_afresh() {
-  // Others may have had messages under way on what is idle here: none can be used any more.
+  // Other ranks may have had messages under way on transports that are idle here: none can be used any more.
   for (const auto& one : watched_) {
     if (const auto progress = one.lock()) progress->abandon(Clock::now());
   }
   watched_.clear();
-  // In a place of its own, as MPI writes it when all ranks have come.
+  // Storage of its own, since MPI writes it when all ranks have come.
   const auto fresh = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Comm_idup(comm_, fresh.get(), &request) != MPI_SUCCESS || !over_in_time(&request)) {
@@ -257,14 +258,14 @@ void Failures::settle(const std::optional<Error>& mine) {
   }
   const auto* const said = notice_of([&](int rank) { return rank == lowest; });
   const std::optional<Error> others = said == nullptr ? std::nullopt : std::optional(error_of(lowest, said->second));
-  // What is left is of ranks that have failed again already.
+  // The notices left are from ranks that have failed again already.
   ++meetings_;
   std::erase_if(notices_, [&](const auto& one) { return one.second.meeting < meetings_; });
   first_notice_ = Clock::now();
   interrupted_ = false;
   in_collective_ = false;
   has_abandoned_ = false;
-  // What all have found alike, each says in its own words.
+  // Each rank reports in its own words an error that all have found alike.
   if (mine && std::all_of(flags->begin(), flags->end(), failed)) throw Error(*mine);
   if (lowest == rank_) throw Error(mine->kind(), message_of("rank ", rank_, ": ", mine->what()));
   throw others ? Error(*others) : Error(ErrorKind::computation, "another rank failed");

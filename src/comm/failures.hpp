@@ -1,4 +1,4 @@
-// One rank's failure, told to the ranks that wait for it.
+// Notices of one rank's failure to the ranks that wait for it.
 #pragma once
 
 #include "comm/checked.hpp"
@@ -17,7 +17,7 @@
 
 namespace heddle::impl {
 
-/// What a rank tells the others when it can't go on.
+/// Message of a rank to the others when it can't go on.
 struct Notice {
   int kind = 0;
   int meeting = 0;  ///< Meetings that the rank has been at: it may be ahead of others by one.
@@ -43,13 +43,13 @@ class Patience {
 
 /// The failures of one communicator's ranks.
 ///
-/// A rank that throws inside a collective operation tells all others so by a message to each (the notice). Whoever
-/// waits for anything polls, finds the notice, and stops waiting. Then all meet, learn who failed, and each throws the
-/// same Error; where messages or collective calls were cut short, communicators and transports are replaced by fresh
-/// ones, so that the next operation is not confused by what is left of the last.
+/// A rank that throws inside a collective operation sends a message (the notice) to every other rank. Ranks that wait
+/// poll, find the notice, and stop waiting. Then all meet, learn which failed, and each throws the same Error; if
+/// messages or collective calls were cut short, fresh communicators and transports replace the old ones, so that the
+/// next operation does not receive leftovers of the last.
 class Failures {
  public:
-  /// What must be replaced when operations were cut short.
+  /// Holder of a communicator and transports that must be replaced when operations were cut short.
   class Owner {
    public:
     /// Forgets transports, and takes `fresh` in place of the communicator on which operations were cut short.
@@ -65,9 +65,9 @@ class Failures {
   Failures(const Failures&) = delete;
   Failures& operator=(const Failures&) = delete;
 
-  /// The owner's life ends before this one's, as transports may live longer: nullptr then.
+  /// The owner may end first, as transports may live longer: it then sets nullptr.
   void set_owner(Owner* owner) { owner_ = owner; }
-  /// What a transport has under way; it is forgotten when it is cut short.
+  /// Watch the operations of a transport, until they are cut short.
   void watch(const std::shared_ptr<Request::Progress>& progress);
 
   /// Throws where the ranks can't work together any more.
@@ -83,8 +83,8 @@ class Failures {
   /// In a handler: rethrows what is being handled; in the outermost scope as the Error on which all ranks agree.
   [[noreturn]] void fail();
 
-  /// Blocks until the requests are over, polling. `call` is what a watchdog says was waited for. `kept` are buffers of
-  /// theirs, kept forever where they are given up.
+  /// Blocks until the requests are over, polling. `call` names the wait in a timeout's error. `kept` holds their
+  /// buffers, kept forever if the requests are given up.
   void complete(std::span<MPI_Request> requests, const char* call, std::any kept);
 
   [[nodiscard]] double timeout() const { return timeout_; }
@@ -92,7 +92,7 @@ class Failures {
  private:
   [[noreturn]] void settle(const std::optional<Error>& mine);
   void announce(const Error& error);
-  // One word of each rank; nothing where some don't come.
+  // One word of each rank; nothing if some ranks don't come.
   std::optional<std::vector<int>> meet(int mine);
   [[nodiscard]] bool over_in_time(MPI_Request* request) const;
   [[nodiscard]] bool receive_notices(const std::vector<int>& flags);

@@ -7,13 +7,13 @@
 
 namespace heddle::impl {
 
-/// The ranks of a collective call, and whom to ask whether one of them has failed: nobody where there is one rank, or
-/// where the communicator is a caller's own.
+/// The ranks of a collective call, and their Failures, which it polls: null for one rank, or if the communicator is a
+/// caller's own.
 struct Group {
   // NOLINTNEXTLINE(google-explicit-constructor, hicpp-explicit-conversions): a communicator is a group.
   Group(MPI_Comm ranks, Failures* watch = nullptr) : comm(ranks), failures(watch) {}
 
-  /// Blocks until what was begun is over. `call` names it to people; `kept` has its buffers.
+  /// Block until the requests are over. `call` names them in errors; `kept` has their buffers.
   void complete(std::span<MPI_Request> requests, const char* call, std::any kept) const {
     if (failures != nullptr) {
       failures->complete(requests, call, std::move(kept));
@@ -29,7 +29,7 @@ struct Group {
   Failures* failures;
 };
 
-/// A duplicate that returns errors. `failures` may be null: no rank's failure is heard of. Collective.
+/// A duplicate that returns errors. If `failures` is null, failures of ranks go unnoticed. Collective.
 [[nodiscard]] MPI_Comm duplicate_of(MPI_Comm comm, Failures* failures);
 
 }  // namespace heddle::impl

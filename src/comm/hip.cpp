@@ -1,3 +1,4 @@
+// The vendor interface of the communication layer, implemented with HIP.
 #include <hip/hip_runtime.h>
 
 #define HEDDLE_GPU(name) hip##name

@@ -1,4 +1,4 @@
-// By links: a vendor's library sends from device to device, on streams, with no host in the path.
+// Transport by links: a vendor's library sends from device to device, on streams, with no host in the path.
 //
 // A message occupies both devices from when its two ends are given to their links until it is over, and the ends of a
 // link must be given in one order. So none is given before both ranks are ready for it: the sender announces it in a
@@ -24,7 +24,7 @@ namespace {
 // This rank's end of the link to, or from, one partner.
 class LinkEnd {
  public:
-  // Of a link to `partner`, whose id goes there now, or from it, which sends the id.
+  // End of a link to `partner`, which is sent the id at once, or of one from `partner`, which sends the id.
   LinkEnd(const Ranks& ranks, LinkMaker& maker, bool sends, int partner)
       : maker_(maker), sends_(sends), partner_(partner) {
     if (sends_) {
@@ -65,7 +65,7 @@ class LinkEnd {
   std::int64_t given_ = 0;
 };
 
-// What the messages of one transport share.
+// State that the messages of one transport share.
 struct LinkedShared {
   Ranks ranks;
   std::unique_ptr<LinkMaker> maker;
@@ -88,7 +88,7 @@ struct LinkedShared {
   }
 };
 
-// What a sender announces.
+// Announcement of a sender.
 struct Announcement {
   std::uint64_t bytes = 0;
   int place = 0;  // Tag of the message with the place in the link's order.
@@ -107,7 +107,7 @@ class LinkedMessage : public Transfer {
     counted_ = &under_way;
     return true;
   }
-  // The device is done with it.
+  // The device has completed the message.
   void release() {
     if (counted_ != nullptr) --*counted_;
     counted_ = nullptr;
@@ -129,7 +129,7 @@ class LinkedMessage : public Transfer {
     if (given_ && counted_ != nullptr) end_.abort();
   }
 
-  int* counted_ = nullptr;  // Among which it is.
+  int* counted_ = nullptr;  // Counter of messages under way that includes this one.
 };
 
 class LinkedSend final : public LinkedMessage {
@@ -295,7 +295,7 @@ class LinkedTransport final : public TransportImplementation {
     }
   }
 
-  std::unique_ptr<TransportImplementation> to_itself_;  // By the device's copies.
+  std::unique_ptr<TransportImplementation> to_itself_;  // Copies of the device, for messages to this rank itself.
   LinkedShared shared_;
 };
 

@@ -1,4 +1,4 @@
-// One-way links between the devices of two ranks, by a vendor's library: what linked_transport.cpp needs of it.
+// One-way links between the devices of two ranks, by a vendor's library, as linked_transport.cpp needs them.
 #pragma once
 
 #include <heddle/comm/event.hpp>
@@ -9,7 +9,7 @@
 
 namespace heddle::impl {
 
-/// What the two ends of a link know each other by. The sender makes it.
+/// Identifier that the two ends of a link share. The sender makes it.
 using LinkId = std::array<char, 128>;
 
 /// One end of a link, on a stream of its own. Both ends give it the same messages in the same order; each occupies its
@@ -18,22 +18,22 @@ using LinkId = std::array<char, 128>;
 class Link {
  public:
   Link() = default;
-  /// Ends it, whatever is under way.
+  /// Ends the link, whatever is under way.
   virtual ~Link() = default;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// Whether all calls so far have done their part: the messages are on the stream, the link is there, or closed.
-  /// Throws what has gone wrong.
+  /// Whether all calls so far are complete: messages are on the stream, the link is open, or closed. Throws their
+  /// errors.
   [[nodiscard]] virtual bool ready() = 0;
   /// A message in one run of memory that the device reaches.
   virtual void send(const void* data, std::size_t bytes) = 0;
   virtual void receive(void* data, std::size_t bytes) = 0;
-  /// After the messages so far.
+  /// Event after the messages so far.
   [[nodiscard]] virtual Event event(bool timed) const = 0;
-  /// Begins to close it, once nothing is under way: it is closed when both ends have done so and are ready().
+  /// Begins to close the link, once nothing is under way: it is closed when both ends have done so and are ready().
   virtual void close() = 0;
-  /// What is under way stops where it is, on this end; there are no further calls.
+  /// Stop all messages where they are, on this end. No calls follow.
   virtual void abort() noexcept = 0;
 };
 

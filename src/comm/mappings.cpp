@@ -1,3 +1,4 @@
+// Cache of device memory of other processes that is open in this one.
 #include "comm/mappings.hpp"
 
 #include <heddle/core/error.hpp>
@@ -51,7 +52,8 @@ std::shared_ptr<Mapping> Mappings::open(const vendor::Export& allocation) {
     try {
       entry.mapping = std::make_shared<Mapping>(allocation);
     } catch (const Error&) {
-      // What overlaps can be a block that the runtime cut up, beyond the allocation: once more with nothing kept open.
+      // The overlapping memory can be a block that the runtime cut up, beyond the allocation: try again with nothing
+      // kept open.
       for (auto& [place, other] : entries_) {
         if (place.first == allocation.owner && other.mapping.use_count() == 1) {
           other.mapping.reset();

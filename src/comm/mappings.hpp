@@ -23,7 +23,7 @@ class Mapping {
   [[nodiscard]] const vendor::Export& allocation() const { return allocation_; }
   [[nodiscard]] bool is(const vendor::Export& other) const { return same(allocation_, other); }
   [[nodiscard]] static bool same(const vendor::Export& one, const vendor::Export& other);
-  /// Whether it is where `other` is now, and so of memory that its owner has freed.
+  /// Whether it overlaps `other`, a later allocation: its owner has freed the memory.
   [[nodiscard]] bool is_in_place_of(const vendor::Export& other) const;
 
  private:
@@ -34,17 +34,18 @@ class Mapping {
 /// The mappings of the latest operations, kept open, since opening one costs as much as pulling megabytes. One table
 /// for all transports of the process, as the runtime has one address space for them. Memory that its owner frees is
 /// only released once its mapping is closed: when something else is in its place, or after a few operations that have
-/// no use for it. How many follows from use: what was closed and is wanted again stays open for twice as long as it was
-/// missed, so that a plan that goes through its matrices in turn opens each twice, and memory used once is soon free.
+/// no use for it. The number of operations follows from use: an allocation that was closed and is wanted again stays
+/// open for twice as long as it was missed, so that a plan that goes through its matrices in turn opens each twice, and
+/// memory used once is soon free.
 class Mappings {
  public:
   /// The process's table; it lives while someone holds it.
   static std::shared_ptr<Mappings> of_process();
 
   [[nodiscard]] std::shared_ptr<Mapping> open(const vendor::Export& allocation);
-  /// Closes all that nobody uses.
+  /// Close all unused mappings.
   void release();
-  /// An operation of some transport is over.
+  /// Count an operation of a transport that is over.
   void end_operation();
 
  private:
@@ -67,7 +68,7 @@ class Mappings {
 
   std::mutex mutex_;
   std::map<Place, Entry> entries_;
-  std::map<Place, Closed> closed_;  // Of the latest operations.
+  std::map<Place, Closed> closed_;  // Closed mappings that were used in the latest operations.
   std::uint64_t operations_ = 0;
 };
 

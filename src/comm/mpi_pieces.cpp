@@ -1,3 +1,4 @@
+// MPI operations on data longer than an int counts, in pieces.
 #include "comm/mpi_pieces.hpp"
 
 #include <cstring>
@@ -10,7 +11,7 @@ using Bytes = std::vector<std::byte>;
 }  // namespace
 
 MPI_Comm duplicate_of(MPI_Comm comm, Failures* failures) {
-  // In a place of its own, as MPI writes it when all ranks have come.
+  // Storage of its own, since MPI writes it when all ranks have come.
   const auto place = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
   if (failures == nullptr) {
     checked(MPI_Comm_dup(comm, place.get()), "MPI_Comm_dup");
@@ -54,7 +55,7 @@ void all_gather_in_pieces(const void* mine, std::size_t bytes, void* all, const 
     std::memcpy(place, copy->data(), whole);
     return;
   }
-  // Pieces of one rank lie together and those of several do not: so each rank's on their own.
+  // Pieces of one rank are contiguous and those of several are not, so each rank's are sent on their own.
   for (int r = 0; r < size; ++r) {
     broadcast_in_pieces(place + static_cast<std::size_t>(r) * bytes, bytes, r, group, most);
   }

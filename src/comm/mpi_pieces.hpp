@@ -16,13 +16,14 @@
 
 namespace heddle::impl {
 
-/// The most bytes of one message of MPI. What cuts data takes it as an argument, so that tests cut small data too.
+/// The most bytes of one message of MPI. Functions that cut data take it as an argument, so that tests cut small data
+/// too.
 inline constexpr std::size_t most_message_bytes = std::size_t{1} << 30;
 /// The most bytes of one collective call. Its data pass through a copy, which stays where MPI may still touch it when a
 /// rank fails; copying takes a small part of the time that the data travel.
 inline constexpr std::size_t most_collective_bytes = std::size_t{1} << 24;
 
-/// An element of so many bytes, as MPI moves it.
+/// MPI datatype of an element of this many bytes.
 class MpiElement {
  public:
   explicit MpiElement(std::size_t bytes) {
@@ -46,8 +47,8 @@ void broadcast_in_pieces(void* data, std::size_t bytes, int root, const Group& g
 void all_gather_in_pieces(const void* mine, std::size_t bytes, void* all, const Group& group,
                           std::size_t most = most_collective_bytes);
 
-/// Element by element over the ranks, in place, the same bits on every rank. Collective. Where a piece begins may be
-/// seen in the bits of a sum, as `most` may.
+/// Element by element over the ranks, in place, the same bits on every rank. Collective. The bits of a sum may
+/// depend on where pieces begin, and so on `most`.
 template <class T>
 void all_reduce_in_pieces(std::span<T> values, MPI_Datatype type, MPI_Op operation, const Group& group,
                           std::size_t most = most_collective_bytes) {
@@ -121,8 +122,8 @@ class MpiPieces {
     static_cast<void>(test());
     return over_ == posted_;
   }
-  /// Of a receive: once has_stopped(), nothing is written any more. What has begun to arrive can't be cancelled; it
-  /// comes to its end as the sender lets MPI go on.
+  /// Cancel the message. Once a receive has_stopped(), nothing is written any more. A piece that has begun to arrive
+  /// can't be cancelled; it comes to its end as the sender lets MPI go on.
   void cancel();
 
  private:
@@ -137,7 +138,7 @@ class MpiPieces {
   std::size_t bytes_ = 0;
   std::vector<MPI_Request> pieces_;
   std::size_t posted_ = 0;
-  std::size_t over_ = 0;  // All before it are.
+  std::size_t over_ = 0;  // Pieces before this one are over.
   bool started_ = false;
 };
 

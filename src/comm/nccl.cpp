@@ -1,3 +1,4 @@
+// Links over NCCL or RCCL.
 #include "comm/nccl.hpp"
 
 #include "comm/queue.hpp"
@@ -24,9 +25,9 @@ using NativeStream = cudaStream_t;
 #endif
 
 // The most thread blocks of one message's kernel. All messages that may be under way at once must find room on the
-// device, as each waits there for its other end (linked_transport.cpp). What they hold does not multiply: products of
-// n = 32768 on two H100 take 1 % longer with one block, 6 % with four and 20 % with eight. Four bring 117 GB/s, which
-// is what a network brings.
+// device, as each waits there for its other end (linked_transport.cpp). Multiprocessors that they hold compute no
+// products: those of n = 32768 on two H100 take 1 % longer with one block, 6 % with four and 20 % with eight. Four
+// bring 117 GB/s, the rate of a network.
 constexpr int most_blocks = 4;
 
 // A communicator of two ranks, the sender being its rank 0, whose calls do not block: they begin, and ready() tells
@@ -102,7 +103,7 @@ class NcclLink final : public Link {
 class NcclLinks final : public LinkMaker {
  public:
   // Multicast over NVLink serves collective calls, of which there are none here, and takes a resource that a host's
-  // GPUs share, which a program that is killed may leave taken. A caller's own word stands.
+  // GPUs share, which a program that is killed may leave taken. A value set by the caller stands.
   NcclLinks() { setenv("NCCL_NVLS_ENABLE", "0", 0); }
 
   LinkId new_id() override {

@@ -9,7 +9,7 @@
 
 namespace heddle::impl {
 
-/// What was found, with its version: "NCCL 2.28.9"; empty where nothing was.
+/// Name and version of the library that was found: "NCCL 2.28.9"; empty where nothing was.
 [[nodiscard]] std::string nccl_version();
 
 /// Links by NCCL. Throws Error(argument) where nccl_version() is empty.

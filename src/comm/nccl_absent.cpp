@@ -1,3 +1,4 @@
+// NCCL links in builds without NCCL or RCCL: the version is empty, and make_nccl_links() throws.
 #include "comm/nccl.hpp"
 #include <heddle/core/error.hpp>
 

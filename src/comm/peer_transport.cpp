@@ -24,7 +24,7 @@
 namespace heddle::impl {
 namespace {
 
-// Where a block lies, as the sender tells it.
+// Location of a block, as the sender announces it.
 struct Descriptor {
   vendor::Export allocation;  // base 0: the sender's own address space, for messages to itself.
   std::uint64_t offset = 0;
@@ -37,7 +37,7 @@ struct Descriptor {
 // Exports of this rank's allocations: making a handle costs tens of microseconds, asking for its id less than one.
 class Exports {
  public:
-  // Nothing where the memory can't be shared.
+  // Empty if the memory can't be shared.
   std::optional<vendor::Export> find(const void* data) {
     if (vendor::is_pinned_host(data)) {
       return {};
@@ -80,7 +80,7 @@ struct PeerShared {
   Turns sends;
   Exports exports;
   std::shared_ptr<Mappings> mappings = Mappings::of_process();
-  std::map<int, CopyQueue> incoming;  // By order_of(tag): what waits for its place to be free holds up no other.
+  std::map<int, CopyQueue> incoming;  // By order_of(tag): a copy that waits for its target holds up no other.
   CopyQueue staging;
   std::vector<std::weak_ptr<PeerStage>> stages;
   std::vector<PeerStage::Buffer> buffers;          // Of stages that are over, kept: others have them open.
@@ -130,7 +130,7 @@ class PeerSend final : public Transfer {
     } else if (shared_.ranks.size == 1 || !vendor::is_pinned_host(block.data)) {
       allocation_.emplace();
     }
-    // Host memory goes by a stage to this rank too: it crosses the bus once, whoever else wants it.
+    // Host memory goes by a stage to this rank too: it crosses the bus once for all receivers.
     needs_stage_ = !allocation_;
     shared_.sends.enter(key_, this);
   }
@@ -383,7 +383,7 @@ std::vector<Availability> peer_availability(const Communicator& comm) {
       trouble = message_of("rank ", comm.rank(), " can't read device memory of rank ", rank, ": ", error.what());
     }
   }
-  // The first rank in trouble speaks for all; none may free its word before.
+  // Report the trouble of the lowest rank that has any. No rank may free its word before this reduction.
   std::vector<int> in_trouble(nodes, 0);
   in_trouble[static_cast<std::size_t>(comm.node_of(comm.rank()))] = trouble.empty() ? 0 : 1;
   comm.all_reduce(std::span<int>(in_trouble), Reduction::maximum);

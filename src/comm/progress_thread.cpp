@@ -1,3 +1,4 @@
+// Thread that advances messages while the caller's thread computes.
 #include "comm/progress_thread.hpp"
 
 #include <mpi.h>
@@ -41,7 +42,7 @@ std::exception_ptr ProgressThread::end() {
 }
 
 void ProgressThread::run() {
-  // One product follows the other: to be woken up for each would cost more than to look a few times in vain.
+  // Products follow each other: waking up for each would cost more than a few polls in vain.
   constexpr int most_idle_looks = 20;
   std::unique_lock lock(mutex_);
   for (int idle_looks = 0; !over_;) {

@@ -10,15 +10,15 @@
 
 namespace heddle::impl {
 
-/// Messages move only while somebody calls MPI. Where a rank is inside a long call of a BLAS, its links would be idle
+/// Messages move only while somebody calls MPI. While a rank is inside a long call of a BLAS, its links would be idle
 /// until that returns; this thread calls MPI then, in turn with the caller: never while the caller may.
 class ProgressThread {
  public:
   /// Whether MPI was started such that two threads may call it in turn (MPI_THREAD_SERIALIZED).
   [[nodiscard]] static bool is_allowed();
-  /// Several times in what MpiPieces has under way (`ahead` there), and so rarely that it takes nothing from cores that
-  /// ranks share: a look and the two changes of threads that it needs take some 20 microseconds, and eight threads with
-  /// half a millisecond between looks took a twentieth of two cores.
+  /// Several polls in the time that MpiPieces has under way (`ahead` there), yet so few that they take nothing from
+  /// cores that ranks share: a poll and the two changes of threads that it needs take some 20 microseconds, and eight
+  /// threads with half a millisecond between polls took a twentieth of two cores.
   static constexpr std::chrono::microseconds usual_interval{2000};
 
   /// `go_on` does not block, and touches nothing that the caller touches inside of during().
@@ -42,7 +42,7 @@ class ProgressThread {
 
  private:
   void begin();
-  // What go_on() has thrown since begin().
+  // Exception that go_on() has thrown since begin().
   std::exception_ptr end();
   void run();
 

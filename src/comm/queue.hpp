@@ -24,7 +24,7 @@ class Mark {
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
-  /// What `later` is given from now on runs after all that `earlier` was given so far. Does not block on GPUs.
+  /// Work given to `later` from here on runs after all work given to `earlier` so far. Does not block on GPUs.
   void order(const ExecutionSpace& earlier, const ExecutionSpace& later) const {
     vendor::record(event_, vendor::stream_of(earlier));
     if (event_ != nullptr) vendor::wait(vendor::stream_of(later), event_);
@@ -37,18 +37,18 @@ class Mark {
 /// A stream on which the copy engines work, ordered with others by events alone. On the host a copy is done at once.
 class CopyQueue {
  public:
-  /// `urgent`: what it is given goes before the work of other streams that has not begun.
+  /// `urgent`: its copies go before work of other streams that has not begun.
   explicit CopyQueue(bool urgent = false);
   ~CopyQueue();
   CopyQueue(const CopyQueue&) = delete;
   CopyQueue& operator=(const CopyQueue&) = delete;
 
-  /// What is copied from now on waits for the events.
+  /// Later copies wait for the events.
   void after(std::span<const Event> events);
   void copy(const vendor::Block& to, const vendor::Block& from);
-  /// After all that was copied so far.
+  /// Event after all copies so far.
   [[nodiscard]] Event event(bool timed = false) const;
-  /// For what a vendor's library copies.
+  /// Stream for the copies of a vendor's library.
   [[nodiscard]] vendor::Stream stream() const { return stream_; }
 
  private:

@@ -1,3 +1,4 @@
+// Reductions over ranks by functions of the caller.
 #include "comm/reductions.hpp"
 
 #include "comm/mpi_pieces.hpp"
@@ -8,7 +9,7 @@
 namespace heddle::impl {
 namespace {
 
-// How many elements each rank has of one message, and where they begin.
+// Numbers of elements of one message on each rank, and their offsets.
 struct Pieces {
   explicit Pieces(std::size_t ranks) : counts(ranks), places(ranks) {}
   std::vector<int> counts;

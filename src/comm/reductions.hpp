@@ -1,4 +1,4 @@
-// Reductions over ranks by functions of the caller's, which MPI knows nothing of.
+// Reductions over ranks by functions of the caller, without MPI operations.
 #pragma once
 
 #include <mpi.h>

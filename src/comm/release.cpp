@@ -1,3 +1,4 @@
+// Release of memory that ranks hold for each other.
 #include "comm/release.hpp"
 
 #include "comm/mappings.hpp"

@@ -1,4 +1,4 @@
-// Memory that ranks hold for each other, given back where one of them has none left.
+// Release of memory that ranks hold for each other, if one of them has none left.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -9,12 +9,12 @@
 
 namespace heddle::impl {
 
-/// Closes what this process keeps open of other ranks' device memory and does not use, so that memory which its owner
-/// has freed comes back to the device. Collective: once it returns all ranks have done so.
+/// Close the mappings of other ranks' device memory that this process does not use, so that memory that its owner has
+/// freed returns to the device. Collective: once it returns, all ranks have done so.
 void release_mappings(const Communicator& comm);
 
-/// What `allocate` returns, which must have no collective calls. Where it throws on any rank, as a rule for want of
-/// memory, all ranks give up what they got, release_mappings(), and try once more; what it throws then is thrown.
+/// Return the result of `allocate`, which must have no collective calls. If it throws on any rank, as a rule for want
+/// of memory, all ranks give up what they got, release_mappings(), and try once more; what it throws then is thrown.
 /// Collective.
 template <class Allocate>
 std::invoke_result_t<Allocate> allocate_together(const Communicator& comm, Allocate allocate) {

@@ -1,3 +1,4 @@
+// Completion, progress and abandonment of sends and receives.
 #include "comm/tags.hpp"
 #include "comm/transfer.hpp"
 #include <heddle/comm/request.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// False where it has begun to arrive, and has not come to its end.
+// False if the message has begun to arrive, and has not come to its end.
 bool stops(Request::Transfer& operation) noexcept {
   try {
     operation.give_up();
@@ -123,7 +124,7 @@ Request::~Request() {
       // It stays under way, and whoever lets its transport go on next is told.
     }
   }
-  // The other side may never answer, or answer later. What was abandoned has had its time to stop.
+  // The other side may never answer, or answer later. An abandoned operation has had its time to stop.
   if (!progress_->abandoned()) give_up_on(*operation_);
   impl::keep_forever(std::move(kept_));
   impl::keep_forever(std::move(operation_));
@@ -143,8 +144,8 @@ bool Request::test() {
 
 void Request::wait() {
   if (operation_) {
-    // To the end, beyond complete(): who waits may next block in something that lets nothing go on, while the sender
-    // still waits to be told.
+    // Wait beyond complete(), to the end: the caller may next block in a call without progress, while the sender still
+    // waits for the last message.
     while (!operation_->finished()) {
       operation_->require_not_failed();
       progress_->advance();

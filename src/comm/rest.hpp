@@ -9,9 +9,9 @@
 
 namespace heddle::impl {
 
-/// Of one wait: whoever asks again and again takes a core from a rank that computes there, perhaps the very one that is
-/// waited for. So a wait that has lasted has rests, no longer than a tenth of it together. GPUs' ranks, whose work is
-/// done elsewhere, ask without a rest.
+/// Rests of one wait: a rank that asks again and again takes a core from a rank that computes there, perhaps the very
+/// one that it waits for. So a wait that has lasted has rests, no longer than a tenth of it together. GPUs' ranks,
+/// whose work is done elsewhere, ask without a rest.
 class Rest {
  public:
   void take() const {

@@ -1,4 +1,5 @@
-// Through pinned host buffers, in chunks, two of each message at a time: one is copied while the other travels.
+// Transport `staged`: through pinned host buffers, in chunks, two of each message at a time: one is copied while the
+// other travels.
 #include "comm/checked.hpp"
 #include "comm/queue.hpp"
 #include "comm/transfer.hpp"
@@ -47,14 +48,14 @@ vendor::Block block_in(const HostStage& stage, const vendor::Block& like) {
   return {stage.data(), like.width, like.columns, like.width};
 }
 
-// What the operations of one transport share.
+// State that the operations of one transport share.
 struct StagedShared {
   Ranks ranks;
   Turns sends;
   Turns receives;
   CopyQueue outgoing;
-  std::map<int, CopyQueue> incoming;  // By tag: one that waits for its place to be free holds up no other stream.
-  std::vector<HostStage> stages;      // Not in use. Pinning is slow, so they are kept.
+  std::map<int, CopyQueue> incoming;  // By tag: a copy that waits for its target holds up no other stream.
+  std::vector<HostStage> stages;      // Unused stages; kept, since pinning is slow.
 
   [[nodiscard]] HostStage take() {
     if (stages.empty()) {

@@ -1,3 +1,4 @@
+// State that the copies of a communicator share.
 #include "comm/state.hpp"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Communicator::State::State(MPI_Comm parent, const ExecutionSpace& instance) : sp
   MPI_Comm node = ranks_of_node(comm);
   MPI_Comm_rank(node, &node_rank);
   MPI_Comm_size(node, &node_size);
-  // A node goes by its lowest rank.
+  // A node is identified by its lowest rank.
   int lowest = rank;
   impl::checked(MPI_Bcast(&lowest, 1, MPI_INT, 0, node), "MPI_Bcast");
   MPI_Comm_free(&node);
@@ -91,7 +92,7 @@ Communicator::State::~State() {
 
 void Communicator::State::start_afresh(MPI_Comm fresh) {
   transport.reset();
-  // The old one stays: calls that were cut short are under way on it.
+  // The old communicator is not freed: calls that were cut short are under way on it.
   comm = fresh;
 }
 

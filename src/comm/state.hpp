@@ -1,4 +1,4 @@
-// What the copies of a Communicator share.
+// State that the copies of a Communicator share.
 #pragma once
 
 #include "comm/group.hpp"
@@ -18,7 +18,7 @@ struct Communicator::State final : impl::Failures::Owner {
   State& operator=(const State&) = delete;
 
   void start_afresh(MPI_Comm fresh) override;
-  /// For a collective call that is to begin. Throws where the ranks can't work together any more.
+  /// Ranks of a collective call that is to begin. Throws if they can't work together any more.
   [[nodiscard]] impl::Group group() const {
     if (failures) failures->require_usable();
     return {comm, failures.get()};

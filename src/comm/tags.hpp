@@ -9,13 +9,13 @@ inline constexpr int tag_gemm_b = 3;
 inline constexpr int tag_gemm_c = 4;
 inline constexpr int tag_measure = 5;
 inline constexpr int tag_transpose = 6;
-/// And the three after it: halves of two groups of columns.
+/// First of four tags: halves of two groups of columns.
 inline constexpr int tag_jacobi = 7;
 inline constexpr int tag_jacobi_vectors = 11;
 inline constexpr int tag_exchange = 13;
 inline constexpr int tag_mirror = 14;
 
-/// Of the ids of links.
+/// Tag of the ids of links.
 inline constexpr int tag_link = 1 << 13;
 
 /// Tags of answers, each to one message, in turn: above those of streams, and below the least upper bound that MPI
@@ -40,7 +40,7 @@ constexpr int order_of(int tag) {
   return tag == tag_gemm_b ? tag_gemm_a : tag;
 }
 
-/// The stream that messages of a tag are of, for people.
+/// Name of the stream of a tag in error messages.
 inline const char* stream_of(int tag) {
   switch (tag) {
     case tag_redistribute:

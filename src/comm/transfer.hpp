@@ -1,4 +1,4 @@
-// What a transport has under way.
+// Operations that a transport has under way.
 #pragma once
 
 #include "comm/failures.hpp"
@@ -12,8 +12,8 @@
 
 namespace heddle {
 
-/// One message on this rank's side. complete(): what its Request waits for. finished(): nothing is left to do, which
-/// can be later (the sender is still to be told that its buffer was read).
+/// One message on this rank's side. complete(): Request::test() returns true. finished(): nothing is left to do, which
+/// can be later (the sender has yet to hear that its buffer was read).
 class Request::Transfer {
  public:
   Transfer() = default;
@@ -23,19 +23,19 @@ class Request::Transfer {
 
   /// Goes on as far as it can without blocking.
   virtual void advance() = 0;
-  /// Nobody waits any more. Once has_stopped(), nothing is written to the caller's memory, and nothing is read from
-  /// another rank's; what is sent may still be read until the receiver has given up, too.
+  /// Give the message up: no caller waits for it. Once has_stopped(), nothing is written to the caller's memory, and
+  /// nothing is read from another rank's; data sent may still be read until the receiver has given up, too.
   void give_up() {
     if (!given_up_) stop();
     given_up_ = true;
   }
-  /// After give_up(). False as long as data of a sender who still lets MPI go on may arrive.
+  /// After give_up(): false as long as data of a sender that still lets MPI go on may arrive.
   [[nodiscard]] virtual bool has_stopped() { return true; }
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] const Event& event() const { return event_; }
   [[nodiscard]] const Event& begin() const { return begin_; }
-  /// It failed, and nobody lets it go on any more.
+  /// Mark the message as failed: it makes no more progress.
   void set_failed() { failed_ = true; }
   void require_not_failed() const {
     if (failed_) throw Error(ErrorKind::computation, "a message has failed before, and nothing waits for it any more");
@@ -54,7 +54,7 @@ class Request::Transfer {
   bool given_up_ = false;
 };
 
-/// What a message is, for whom waits for it.
+/// Description of a message in the errors of those that wait for it.
 struct MessageName {
   bool sent = false;
   int partner = 0;

@@ -1,4 +1,4 @@
-// Which transport a communicator gets, and what all transports share.
+// Choice of a communicator's transport, and code that all transports share.
 #include "comm/group.hpp"
 #include "comm/nccl.hpp"
 #include "comm/transports.hpp"
@@ -17,7 +17,7 @@
 namespace heddle {
 namespace {
 
-// What the MPI itself says of device memory. Trying would be a segmentation fault where it says no.
+// MPI's own answer whether it takes device memory. If it does not, a trial would be a segmentation fault.
 bool mpi_takes_device_memory() {
 #if defined(KOKKOS_ENABLE_CUDA) && defined(MPIX_CUDA_AWARE_SUPPORT)
   return MPIX_Query_cuda_support() == 1;
@@ -43,7 +43,7 @@ Availability direct_availability(const Communicator& comm) {
   return {false, "this MPI does not say that it takes device memory; if it does, set HEDDLE_GPU_AWARE_MPI=1"};
 }
 
-// NCCL knows ranks by their devices, and takes each once.
+// NCCL identifies ranks by their devices, and takes each device once.
 Availability nccl_availability(const Communicator& comm) {
   const std::string version = impl::nccl_version();
   if (comm.all_reduce(version.empty() ? 0 : 1, Reduction::minimum) == 0) {
@@ -58,7 +58,7 @@ Availability nccl_availability(const Communicator& comm) {
   return {true, message_of(version, " sends from GPU to GPU")};
 }
 
-// Whether nodes' memory can be read by all, and what else there is to say where it can't.
+// Whether every rank can read every other's memory, and the reason, from the nodes' availabilities.
 Availability of_all_ranks(const Communicator& comm, const std::vector<Availability>& nodes) {
   if (nodes.size() > 1) return {false, "the ranks are on several nodes"};
   if (comm.size() == 1 && nodes.front().available) return {true, "there is one rank"};
@@ -240,7 +240,7 @@ void Transport::Implementation::require_taken(const char* operation, const Bytes
 Request Transport::Implementation::begin(std::shared_ptr<Request::Transfer> operation, const MessageName& name,
                                          std::any kept, const ExecutionSpace* order_on) {
   progress_->add(operation, name);
-  // It keeps the buffers, also where it fails at once.
+  // The request keeps the buffers, even if it fails at once.
   Request request(operation, progress_, std::move(kept), order_on);
   progress_->advance(*operation);
   return request;

@@ -14,7 +14,7 @@ namespace heddle {
 
 namespace impl {
 
-/// What a transport keeps of a communicator: it must not keep the communicator itself, which keeps the transport.
+/// State of a communicator that a transport keeps: it must not keep the communicator itself, which keeps the transport.
 struct Ranks {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
@@ -64,14 +64,14 @@ class Transport::Implementation {
                                                           std::span<const Event> free) = 0;
   virtual std::shared_ptr<Request::Transfer> make_receive_by(const Bytes& shape, int source, int tag,
                                                              std::function<void(const Bytes&)> read);
-  /// Nothing is under way: buffers may be given back.
+  /// Called when nothing is under way: buffers may be given back.
   virtual void drained() {}
 
  protected:
-  /// For destructors: drain(), or, where that fails, leave what is under way to the end of the job.
+  /// For destructors: drain(), or, if that fails, abandon the operations under way.
   void close() noexcept;
   [[nodiscard]] bool timed() const noexcept { return timed_; }
-  /// With the duplicate.
+  /// The ranks, with the duplicate as their communicator.
   [[nodiscard]] const impl::Ranks& ranks() const noexcept { return ranks_; }
   [[nodiscard]] const std::shared_ptr<Request::Progress>& shared_progress() const noexcept { return progress_; }
 
@@ -98,15 +98,15 @@ template <class Bytes> vendor::Block native(const Bytes& block) {
 }
 
 using Progress = Request::Progress;
-/// Makes one of a kind that works between all ranks that will use it. Collective.
+/// Make a transport of a kind that works between all ranks that will use it. Collective.
 std::unique_ptr<TransportImplementation> make_direct_transport(const Ranks& ranks, std::string reason,
                                                                std::shared_ptr<Progress> progress = nullptr);
 std::unique_ptr<TransportImplementation> make_staged_transport(const Ranks& ranks, std::string reason,
                                                                std::shared_ptr<Progress> progress = nullptr);
 std::unique_ptr<TransportImplementation> make_peer_transport(const Ranks& ranks, std::string reason,
                                                              std::shared_ptr<Progress> progress = nullptr);
-/// By links of `maker`. A rank has at most `most_under_way` messages at once on the links to others, and as many on
-/// those from others.
+/// Transport by links of `maker`. A rank has at most `most_under_way` messages at once on the links to others, and as
+/// many on those from others.
 std::unique_ptr<TransportImplementation> make_linked_transport(const Ranks& ranks, std::string reason,
                                                                std::shared_ptr<Progress> progress,
                                                                std::unique_ptr<LinkMaker> maker,
@@ -126,7 +126,7 @@ std::unique_ptr<TransportImplementation> make_mixed_transport(const Ranks& ranks
 
 /// The fastest that works between each two ranks, of those that the environment allows; collective.
 std::unique_ptr<TransportImplementation> choose_transport(const Communicator& comm);
-/// What transports keep of it.
+/// State of `comm` that transports keep.
 Ranks ranks_of(const Communicator& comm);
 
 /// Whether the ranks of each node can open each other's device memory, by node. Collective. Tries it: a call that fails

@@ -29,7 +29,7 @@ void record(Event event, Stream stream);
 [[nodiscard]] bool is_past(Event event);
 void wait(Event event);
 void wait(Stream stream, Event event);
-/// Between two timed events that are past.
+/// Seconds between two timed events that are past.
 [[nodiscard]] double seconds_between(Event from, Event to);
 
 /// `columns` runs of `width` bytes, `leading` bytes from one to the next; in any memory that the device reaches.
@@ -39,20 +39,20 @@ struct Block {
   std::size_t columns = 0;
   std::size_t leading = 0;
   [[nodiscard]] std::size_t bytes() const { return width * columns; }
-  /// Of a contiguous block.
+  /// Bytes of a contiguous block.
   [[nodiscard]] std::span<std::byte> run() const { return {data, bytes()}; }
   [[nodiscard]] bool is_contiguous() const { return columns <= 1 || leading == width; }
 };
 /// to = from, ordered on the stream.
 void copy(Stream stream, const Block& to, const Block& from);
 
-/// Host memory that the device reaches: pinned, by whomever.
+/// Whether `data` is host memory that the device reaches: pinned, by any caller.
 [[nodiscard]] bool is_pinned_host(const void* data);
 /// Pins it for the device; false where it can't be.
 [[nodiscard]] bool pin(void* data, std::size_t bytes);
 void unpin(void* data) noexcept;
 
-/// What tells a device from all others of the node, whatever number a rank knows it by; all zeros on the host. Needs no
+/// Identity of a device among all of the node, whatever number a rank knows it by; all zeros on the host. Needs no
 /// Kokkos.
 using DeviceIdentity = std::array<char, 16>;
 [[nodiscard]] DeviceIdentity device_identity(int device);
@@ -61,7 +61,7 @@ struct MemoryInfo {
   std::size_t free = 0;
   std::size_t total = 0;
 };
-/// Of this rank's device; zeros on the host.
+/// Bytes of memory of this rank's device; zeros on the host.
 [[nodiscard]] MemoryInfo memory_info();
 
 /// A device allocation as another process of the node opens it.
@@ -70,9 +70,9 @@ struct Export {
   std::uint64_t owner = 0;  ///< A number of the process's own.
   std::uint64_t base = 0;   ///< Its address there.
   std::uint64_t size = 0;
-  std::uint64_t id = 0;  ///< Tells it from an earlier allocation at that address.
+  std::uint64_t id = 0;  ///< Differs from that of an earlier allocation at that address.
 };
-/// The allocation that holds `data`; nothing where it is none that can be shared.
+/// The allocation that holds `data`; empty if it can't be shared.
 [[nodiscard]] std::optional<Export> allocation_of(const void* data);
 /// Fills in the handle; false where the memory can't be shared (managed or pooled memory).
 [[nodiscard]] bool export_allocation(Export& allocation);
@@ -80,7 +80,7 @@ struct Export {
 [[nodiscard]] void* open_allocation(const Export& allocation) noexcept;
 void close_allocation(void* address) noexcept;
 
-/// What the runtime said of the last call that failed.
+/// Message of the runtime about the last call that failed.
 [[nodiscard]] std::string last_error();
 
 }  // namespace heddle::impl::vendor

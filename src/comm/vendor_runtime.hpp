@@ -20,7 +20,7 @@ bool succeeded(HEDDLE_GPU(Error_t) result) {
     return true;
   }
   last_failure = HEDDLE_GPU(GetErrorString)(result);
-  // Else the next check of anyone's kernel launch would report it.
+  // Otherwise the next check of a kernel launch would report the error.
   static_cast<void>(HEDDLE_GPU(GetLastError)());
   return false;
 }
@@ -58,7 +58,7 @@ Stream create_stream(bool urgent) {
   int highest = 0;
   check("ask for priorities", HEDDLE_GPU(DeviceGetStreamPriorityRange)(&lowest, &highest));
   HEDDLE_GPU(Stream_t) stream = nullptr;
-  // The lowest is the usual one.
+  // The lowest priority is the default.
   check("create a stream",
         HEDDLE_GPU(StreamCreateWithPriority)(&stream, HEDDLE_GPU(StreamNonBlocking), urgent ? highest : lowest));
   return stream;

@@ -22,7 +22,7 @@ KOKKOS_INLINE_FUNCTION constexpr int sides_of(CellKind kind) {
 
 /// Corners of a side, one a hexadecimal digit from the lowest on, and how many above them.
 KOKKOS_INLINE_FUNCTION constexpr unsigned side_corners(CellKind kind, int side) {
-  // Of each kind, six sides or as many as it has.
+  // A row holds the sides of a kind, and zeros up to six.
   constexpr unsigned table[5][6] = {
       {0x3310, 0x3321, 0x3302, 0x3120, 0, 0},                  // tetrahedron
       {0x42640, 0x45731, 0x44510, 0x43762, 0x41320, 0x46754},  // voxel

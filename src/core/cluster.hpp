@@ -1,5 +1,4 @@
-// How blocks of a cluster of multiprocessors tell each other which row is best, in each other's fast memory. CUDA
-// alone.
+// Exchange of the best rows among the blocks of a cluster, in each other's fast memory. CUDA alone.
 #pragma once
 
 #include "core/fast_barrier.hpp"
@@ -18,10 +17,10 @@ inline constexpr int cluster_lanes = 32;
 inline constexpr int most_cluster = 16;
 inline constexpr int no_row = 1 << 30;
 
-/// A row that is proposed for a pivot.
+/// A candidate row for the pivot.
 struct alignas(16) Candidate {
-  std::uint64_t rank;  ///< By pivot_rank().
-  int position;        ///< Of the row in the panel; no_row where there is none.
+  std::uint64_t rank;  ///< Value of pivot_rank().
+  int position;        ///< Number of the row in the panel; no_row if there is none.
   int unused;
 };
 
@@ -42,19 +41,19 @@ inline __device__ int best_lane(std::uint64_t rank, int position) {
   return __ffs(static_cast<int>(who)) - 1;
 }
 
-/// The address within the cluster's fast memory of what has this address within a block's.
+/// Map an address in a block's fast memory to its address in the cluster's.
 inline __device__ unsigned address_in(int block, unsigned address) {
   unsigned there = 0;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
   return there;
 }
 
-/// Counts the bytes that other blocks write into this one's fast memory: who waits for a step's bytes may read them, so
-/// that no barrier of the cluster, and no fence, is needed. One thread expects them, once a phase.
+/// Counts the bytes that other blocks write into this one's fast memory: a thread that has waited for a step's
+/// bytes may read them, without a barrier of the cluster or a fence. One thread expects them, once a phase.
 struct Arrivals : FastBarrier {
   __device__ void begin() const { FastBarrier::begin(1); }
   __device__ void wait(unsigned phase) const { FastBarrier::wait(phase & 1U); }
-  /// 16 bytes into a block's fast memory, which that block's arrivals count; `place` and `counter` are what they are in
+  /// Write 16 bytes into a block's fast memory, where its arrivals count them; `place` and `counter` are addresses in
   /// this block.
   __device__ static void send(int block, const void* place, const void* counter, const int4& value) {
     asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
@@ -64,14 +63,14 @@ struct Arrivals : FastBarrier {
   }
 };
 
-/// What the blocks of a cluster send of their best rows in a step.
+/// The best row of each block of a cluster in a step, as every block receives it.
 template <int packs> struct RowsOfBlocks {
-  static constexpr unsigned bytes_each = (packs + 1) * sizeof(int4);  ///< That a block sends to each.
+  static constexpr unsigned bytes_each = (packs + 1) * sizeof(int4);  ///< Bytes that one block sends to each.
   int4 rows[most_cluster][packs];
   Candidate candidates[most_cluster];
 };
 
-/// A warp sends a row, in fast memory, and whose it is to all blocks of the cluster.
+/// Send a row in fast memory and its candidate to all blocks of the cluster, by one warp.
 template <int packs>
 __device__ void send_to_blocks(const cooperative_groups::cluster_group& cluster, const int4 (&row)[packs],
                                const Candidate& candidate, RowsOfBlocks<packs>& place, const std::uint64_t& counter) {
@@ -102,7 +101,8 @@ inline ClusterShape cluster_shape(Index rows, int each, int most_blocks, int mos
   return shape;
 }
 
-/// What cudaLaunchKernelEx() needs to start one cluster. Refers to itself, and so is neither copied nor moved.
+/// Arguments that cudaLaunchKernelEx() needs to start one cluster. Refers to itself, and so is neither copied nor
+/// moved.
 struct ClusterLaunch {
   cudaLaunchAttribute attribute{};
   cudaLaunchConfig_t config{};
@@ -122,7 +122,7 @@ struct ClusterLaunch {
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 };
 
-/// Whether a device has clusters at all.
+/// Whether the device has clusters.
 inline bool has_clusters(const ExecutionSpace& space) {
   int clusters = 0;
   return cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, space.cuda_device()) == cudaSuccess &&

@@ -1,3 +1,4 @@
+// Conversion of the current exception to an Error.
 #include "core/current_error.hpp"
 
 #include <exception>
@@ -25,7 +26,7 @@ Error current_error() {
   } catch (const std::bad_alloc& error) {
     return {ErrorKind::memory, message_of("out of memory (", first_line(error.what()), ")")};
   } catch (const std::exception& error) {
-    // Some versions of Kokkos say so by an exception without a type of its own.
+    // Some versions of Kokkos report it by an exception without a type of its own.
     const bool of_memory = std::string_view(error.what()).find("failed to allocate") != std::string_view::npos;
     return {of_memory ? ErrorKind::memory : ErrorKind::computation, first_line(error.what())};
   } catch (...) {

@@ -1,3 +1,4 @@
+// Elementary functions whose bits do not depend on a mathematical library.
 #include "core/elementary.hpp"
 
 #include <cmath>
@@ -114,7 +115,7 @@ double exponential(double x) {
 }
 
 std::complex<double> exponential(const std::complex<double>& z) {
-  // Beyond this even the smallest sine makes no number of it.
+  // Beyond this, exp x overflows even times the smallest sine.
   constexpr double beyond = 1600.0;
   const double x = std::fmin(std::fmax(z.real(), -beyond), beyond);
   if (z.imag() == 0.0 || std::isnan(z.real())) {

@@ -10,18 +10,18 @@ inline __device__ unsigned shared_address(const void* word) {
 
 /// A barrier whose phases alternate in parity, and end with so many arrivals and with all bytes that were expected.
 struct FastBarrier {
-  unsigned address;  ///< Of 8 bytes in this block's fast memory.
+  unsigned address;  ///< Address of 8 bytes in this block's fast memory.
 
   __device__ void begin(int arrivals) const {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory");
   }
   /// By the thread that began some, before the cluster's blocks meet.
   static __device__ void have_begun() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-  /// An arrival, and so many bytes that have to come before the phase ends.
+  /// Arrive, and expect this many bytes before the phase ends.
   __device__ void expect(unsigned bytes) const {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
   }
-  /// Until the phase of this parity has ended.
+  /// Wait until the phase of this parity has ended.
   __device__ void wait(unsigned parity) const {
     unsigned done = 0;
     while (done == 0) {

@@ -1,3 +1,4 @@
+// Size of the host's memory.
 #include <heddle/core/host_memory.hpp>
 
 #include <sys/sysinfo.h>

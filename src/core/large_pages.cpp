@@ -1,3 +1,4 @@
+// Request for large pages.
 #include "core/large_pages.hpp"
 
 #include <cstdint>
@@ -13,7 +14,7 @@ void advise_large_pages(void* data, std::size_t bytes) {
   constexpr std::uintptr_t large = std::uintptr_t{1} << 21;
   const auto begin = (reinterpret_cast<std::uintptr_t>(data) + large - 1) / large * large;
   const auto end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / large * large;
-  // What it says is of no matter: without large pages all is as it was.
+  // The result does not matter: this is advice.
   if (begin < end) static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
 #else
   static_cast<void>(data);

@@ -1,4 +1,4 @@
-// How the teams of one kernel on a GPU meet: by words in memory, without a fence.
+// Synchronisation of the teams of one kernel on a GPU by words in memory, without a fence.
 #pragma once
 
 #include "core/simd.hpp"
@@ -10,7 +10,7 @@
 
 namespace heddle::impl {
 
-/// Threads that exchange registers.
+/// Threads of a warp, which exchange registers.
 inline constexpr int lanes_of_warp = 32;
 
 /// Teams that all run at the same time, whatever else the device does: one for each multiprocessor. Teams that wait for
@@ -19,8 +19,8 @@ inline Index resident_teams(const ExecutionSpace& space) {
   return std::max<Index>(1, static_cast<Index>(space.concurrency()) / 2048);
 }
 
-/// Words by which one thread tells others something at once: each is 32 bits of data and, above them, the number of the
-/// step that they belong to, so that no fence is needed, and whoever waits for the data has it when the number is right
+/// Words by which one thread sends data to others at once: each is 32 bits of data and, above them, the number of the
+/// step that they belong to, so that no fence is needed, and a waiting thread has the data when the number is right
 /// (as the small messages of NCCL are sent).
 struct MarkedWords {
   // A volatile word is read from, and written to, the memory that all teams share.
@@ -55,7 +55,7 @@ class WordsOfSteps {
       : words_(Kokkos::view_alloc(space, label), static_cast<std::size_t>(count)) {}
 
   [[nodiscard]] std::uint64_t* data() const { return words_.data(); }
-  /// The first of `count` numbers, a kernel's, that no word has yet. Ordered on `space`.
+  /// First of `count` step numbers of a kernel that no word has yet. Ordered on `space`.
   std::uint32_t next(const ExecutionSpace& space, int count) {
     constexpr std::uint32_t most_of_kernel = 1U << 16U;
     if (next_ > std::uint32_t{0} - most_of_kernel) {
@@ -72,11 +72,11 @@ class WordsOfSteps {
   std::uint32_t next_ = 1;
 };
 
-/// A row that is proposed for a pivot.
+/// A candidate row for the pivot.
 struct Proposal {
-  std::uint64_t rank;  ///< By pivot_rank().
-  int position;        ///< Of the row in the panel.
-  int from;            ///< Which warp, or which team, proposes it.
+  std::uint64_t rank;  ///< Value of pivot_rank().
+  int position;        ///< Number of the row in the panel.
+  int from;            ///< Number of the warp or team that proposes it.
 };
 /// Reduces proposals to that of the largest rank, or, of equal ones, the first position.
 struct FirstOfLargest {
@@ -94,7 +94,7 @@ struct FirstOfLargest {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool references_scalar() const { return true; }
 };
 
-/// Of a team whose vectors are warps: the best of what its lanes propose, on each of them.
+/// Best proposal of the lanes of a team whose vectors are warps, on each of them.
 template <class Team> KOKKOS_INLINE_FUNCTION Proposal best_of_warp(const Team& team, const Proposal& mine) {
   Proposal best;
   const FirstOfLargest reducer{&best};
@@ -109,7 +109,7 @@ template <class Team> KOKKOS_INLINE_FUNCTION int lane_of(const Team& team) {
   Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_of_warp), [&](int l) { lane = l; });
   return lane;
 }
-/// Until all lanes of a warp are here; what they wrote, each of them sees then.
+/// Wait for all lanes of a warp; each then sees what the others wrote.
 template <class Team> KOKKOS_INLINE_FUNCTION void meet_in_warp(const Team& team) {
   Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_of_warp), [](int) {});
 }

@@ -1,3 +1,4 @@
+// Names of the kinds of cells.
 #include <heddle/core/mesh.hpp>
 
 namespace heddle {

@@ -1,3 +1,4 @@
+// Names of the operations op(X).
 #include <heddle/core/error.hpp>
 #include <heddle/core/operation.hpp>
 

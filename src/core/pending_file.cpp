@@ -1,3 +1,4 @@
+// Output files that appear complete or not at all.
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 
@@ -22,7 +23,7 @@ namespace heddle {
 namespace {
 
 // Names of the files that are being written. A signal handler reads them, so that they are in memory that is never
-// given back, and are marked by atomics. What finds no place here is left behind by a signal, no more.
+// given back, and are marked by atomics. A file that finds no place here is left behind by a signal, no more.
 struct Entry {
   enum State { empty, changing, filled };
   std::atomic<int> state{empty};

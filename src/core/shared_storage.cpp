@@ -1,3 +1,4 @@
+// Test whether two strided arrays share a byte.
 #include "core/shared_storage.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ Storage::Storage(const void* data, Index bytes, Three extent, Three steps)
   std::ranges::sort(order, {}, [&](std::size_t d) { return steps[d]; });
   std::size_t used = 0;
   for (const std::size_t d : order) {
-    // The stride of one element, or of none at all, says nothing.
+    // Extents of 1 and strides of 0 add no addresses.
     if (extent[d] == 1 || steps[d] == 0) continue;
     if (used == 0 && steps[d] * bytes <= width) {
       width += (extent[d] - 1) * steps[d] * bytes;

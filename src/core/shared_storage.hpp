@@ -11,7 +11,7 @@
 namespace heddle::impl {
 
 /// The bytes of a view: [first + i stride[0] + j stride[1] + k stride[2], + width) for 0 <= i < count[0], 0 <= j <
-/// count[1], 0 <= k < count[2]. What lies without gaps is in the width; strides ascend; width 0 is nothing.
+/// count[1], 0 <= k < count[2]. Dimensions without gaps are in the width; strides ascend; width 0 is no byte.
 struct Storage {
   using Three = std::array<Index, 3>;
   std::int64_t first = 0;

@@ -1,3 +1,4 @@
+// Version of Heddle, its commit, and the libraries that its build lacks.
 #include "git_hash.hpp"
 #include <heddle/core/version.hpp>
 

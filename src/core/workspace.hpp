@@ -10,7 +10,7 @@
 
 namespace heddle::impl {
 
-/// Arrays and matrices for work on one instance. Where it keeps them, one is free again once nobody holds a View of it
+/// Arrays and matrices for work on one instance. If it keeps them, one is free again once nobody holds a View of it
 /// but the workspace, and serves the next request of the same type that it fits: an array one of its label, if it is
 /// long enough, and a View of other ranks one of its extents. So a call that asks for what the one before asked for
 /// allocates nothing, which on GPUs takes some 70 microseconds an array. All work on the arrays is ordered on the
@@ -91,7 +91,7 @@ class Workspace {
     return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, label),
                                          static_cast<std::size_t>(size));
   }
-  // Where there is no memory, without what other calls have left.
+  // If memory is short, free the unused arrays and try again.
   template <class Make> auto made(const Make& make) {
     try {
       return make();

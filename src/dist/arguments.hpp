@@ -10,7 +10,7 @@ template <class T> [[nodiscard]] Argument argument(std::string_view name, const 
   return {name, message_of(value)};
 }
 
-/// With what describe() leaves out.
+/// The value is describe() and the properties that it leaves out.
 [[nodiscard]] inline Argument argument(std::string_view name, const Placement& placement) {
   return {name, message_of(placement.describe(), " (blocks of ", placement.row_axis().block, " x ",
                            placement.column_axis().block, " from rank ", placement.first_rank(), " on)")};

@@ -1,3 +1,4 @@
+// Copies between matrices of different strides or in different memory.
 #include "dist/copies.hpp"
 
 #include "core/instantiate.hpp"
@@ -6,7 +7,7 @@
 namespace heddle::impl {
 namespace {
 
-// Elements at any strides.
+// Element access with any strides.
 template <class T> struct Spread {
   T* data;
   Index row;
@@ -25,7 +26,7 @@ template <class T> StridedMatrix<T> transposed(const StridedMatrix<T>& A) {
 template <Scalar T>
 void copy_matrix(const ExecutionSpace& space, const StridedMatrix<const T>& from, const StridedMatrix<T>& to) {
   if (to.size() == 0) return;
-  // Down what lies together in the target.
+  // Run along the contiguous direction of the target.
   if (to.stride(0) > to.stride(1)) {
     copy_matrix<T>(space, transposed(from), transposed(to));
     return;

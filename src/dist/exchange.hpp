@@ -1,5 +1,5 @@
-// All that ranks owe each other when a matrix changes its placement, in panels: some travel while others are put where
-// they belong.
+// Exchange of the elements of a matrix that changes its placement, in panels: some travel while others are put in
+// place.
 #pragma once
 
 #include "comm/checked.hpp"
@@ -98,9 +98,9 @@ template <Scalar T> struct Route {
   [[nodiscard]] bool shown(int rank) const { return crossed && transport.shows_blocks(rank); }
 };
 
-/// What goes to one rank: shown as it lies, if it is a block and the receiver reads it there; else, where it is one run
-/// of memory that stays as it is, as it lies, else packed, which takes less than the copy engines lose where columns
-/// lie apart.
+/// Elements that go to one rank: shown in place, if they are a block that the receiver reads there; else sent in place,
+/// if they are one run of memory that does not change; else packed, which takes less time than copy engines lose on
+/// columns that lie apart.
 template <Scalar T> class Outbox {
  public:
   Outbox(const Route<T>& route, const MatrixView<const T>& A, const Share& part, int rank)
@@ -172,8 +172,8 @@ template <class Sink> Share panel_of(const Sink& sink, const Share& part, Range 
   return sink.crossed() ? part.of_rows(range) : part.of_columns(range);
 }
 
-/// What comes from one rank: read where it lies there, if `shown`; into the sink's matrix itself where the sink changes
-/// nothing and has one run of memory for it, else beside it.
+/// Elements that come from one rank: read in place there, if `shown`; else received in the sink's matrix itself, if the
+/// sink changes nothing and has one run of memory for them; else in a buffer.
 template <Scalar T, class Sink> class Inbox {
  public:
   Inbox(const Route<T>& route, const Sink& sink, const Share& part, int rank, Event begin)
@@ -193,7 +193,7 @@ template <Scalar T, class Sink> class Inbox {
 
   [[nodiscard]] bool shown() const { return shown_; }
   [[nodiscard]] bool idle() const { return panels_.finished() && arrivals_.empty(); }
-  /// Whether a panel has come home.
+  /// Make progress, and return true if a panel has arrived.
   [[nodiscard]] bool progress() {
     while (!panels_.finished() && arrivals_.size() < panels_under_way) {
       post_next();
@@ -265,7 +265,7 @@ template <Scalar T, class Sink> class Inbox {
   std::deque<Arrival> arrivals_;
 };
 
-/// What a rank keeps: panel by panel, so that it fills the gaps between those that come.
+/// Elements that a rank keeps: panel by panel, so that it fills the gaps between those that come.
 template <Scalar T, class Sink> class OwnShare {
  public:
   OwnShare(const ExecutionSpace& space, PanelPool<T>& pool, const MatrixView<const T>& A, const Share& from,
@@ -305,7 +305,7 @@ template <Scalar T, class Sink> class OwnShare {
   Panels<T> panels_;
 };
 
-/// An instance beside `space` on GPUs.
+/// On GPUs a new instance beside `space`; on CPUs `space` itself.
 inline ExecutionSpace instance_beside(const ExecutionSpace& space) {
   if constexpr (on_host) {
     return space;
@@ -314,8 +314,8 @@ inline ExecutionSpace instance_beside(const ExecutionSpace& space) {
   }
 }
 
-/// Buffers of an exchange. What a rank keeps is put in its place on an instance with buffers of its own, or with those
-/// of the rest.
+/// Buffers of an exchange. Elements that a rank keeps are put in their place on an instance with buffers of its own, or
+/// with those of the rest.
 template <Scalar T> struct ExchangeBuffers {
   PanelPool<T>& pool;
   const ExecutionSpace& space_beside;
@@ -324,7 +324,7 @@ template <Scalar T> struct ExchangeBuffers {
 
 /// Brings the parts of A to the ranks whose sinks take them. Blocks.
 ///
-/// Where kernels can read other ranks' memory, those of a sink that turns columns into rows do: on two H200s they bring
+/// If kernels can read other ranks' memory, those of a sink that turns columns into rows do: on two H200s they bring
 /// half as much again as copy engines do, which stand still while transposes take the memory's bandwidth. A Sink has
 /// matrix(), this rank's part of the result; crossed(), whether columns of a message are rows of it; takes_as_it_is(),
 /// whether a message may land in it as it comes; and place(space, pool, block, part), which puts a block of a message

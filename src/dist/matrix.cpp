@@ -1,3 +1,4 @@
+// Allocation, filling, copies, sums, norms and traces of distributed matrices.
 #include "comm/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"

@@ -1,3 +1,4 @@
+// Block-cyclic placements and their index maps.
 #include <heddle/core/error.hpp>
 #include <heddle/dist/placement.hpp>
 
@@ -49,7 +50,7 @@ Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, I
 
 Placement Placement::in_order(GridOrder order) const {
   Placement placement = *this;
-  // Of a grid of one row or column both are the same, and so are the placements then.
+  // In a grid of one row or column both are the same, and so are the placements then.
   placement.by_columns_ = order == GridOrder::column_major && row_axis_.processes > 1 && column_axis_.processes > 1;
   return placement;
 }

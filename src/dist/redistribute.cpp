@@ -1,3 +1,4 @@
+// Redistribution, gathering and scattering of distributed matrices.
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"

@@ -1,4 +1,4 @@
-// redistribute() again and again between the same two placements.
+// Repeated redistribution between the same two placements.
 #pragma once
 
 #include "dist/exchange.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle::impl {
 
-/// Keeps who owes what to whom, and the memory in which messages arrive: on GPUs to allocate and to free that takes
-/// longer than the messages do.
+/// Keeps the shares of each pair of ranks, and the memory in which messages arrive: on GPUs allocating and freeing it
+/// take longer than the messages do.
 template <Scalar T> class Redistribution {
  public:
   Redistribution(const Communicator& comm, const Placement& from, const Placement& to);

@@ -1,3 +1,4 @@
+// Placements of ScaLAPACK descriptors.
 #include "comm/alike.hpp"
 #include "core/instantiate.hpp"
 #include <heddle/dist/scalapack.hpp>

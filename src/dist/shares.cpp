@@ -1,3 +1,4 @@
+// Elements that two ranks have in common under two placements of a matrix.
 #include "dist/shares.hpp"
 
 namespace heddle::impl {

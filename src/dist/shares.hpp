@@ -1,4 +1,4 @@
-// What two ranks have in common under two placements of a matrix.
+// Elements that two ranks have in common under two placements of a matrix.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -84,13 +84,14 @@ void unpack(const ExecutionSpace& space, const MatrixView<const T>& packed, cons
       KOKKOS_LAMBDA(Index i, Index j) { to(row(i), column(j)) = from(i, j); });
 }
 
-/// One rank's side of an exchange between its placement `mine` of a matrix and another's: what it shares with each
-/// rank. `crossed`: `other` places the transpose. Sender and receiver list the same elements in the same order.
+/// One rank's side of an exchange between its placement `mine` of a matrix and another's: the elements that it shares
+/// with each rank. `crossed`: `other` places the transpose. Sender and receiver list the same elements in the same
+/// order.
 class Shares {
  public:
   Shares(const Communicator& comm, const Placement& mine, const Placement& other, bool crossed = false);
 
-  /// Of this rank's local matrix, what `rank` has in the other placement.
+  /// Part of this rank's local matrix that `rank` has in the other placement.
   [[nodiscard]] Share with(int rank) const;
   [[nodiscard]] bool empty(int rank) const { return with(rank).size() == 0; }
 

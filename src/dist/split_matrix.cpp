@@ -1,3 +1,4 @@
+// Splitting of a complex matrix into two real ones, and the inverse.
 #include "dist/elementwise.hpp"
 #include <heddle/dist/split_matrix.hpp>
 

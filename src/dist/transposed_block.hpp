@@ -26,8 +26,8 @@ template <class T> BlockTeams block_teams(const ExecutionSpace& space, Index cou
   return teams;
 }
 
-/// rows x columns elements of A from (i0, j0) on, for the whole team, which meets. Once in a kernel: the memory is one
-/// block's.
+/// rows x columns elements of A from (i0, j0) on, for the whole team, which synchronises. Call it once in a kernel:
+/// the memory holds one block.
 template <class T>
 KOKKOS_INLINE_FUNCTION TransposedBlock<std::remove_const_t<T>> transposed_block(const BlockTeams::member_type& team,
                                                                                 const Elements<T>& A, Index i0,

@@ -1,5 +1,5 @@
-// Matrices with one writer: who has a WorkMatrix may write its elements, who has a SharedMatrix of it may read them,
-// and a MatrixStamp tells whether they were written in between.
+// Matrices with one writer: the holder of a WorkMatrix may write its elements, holders of a SharedMatrix of it may
+// read them, and a MatrixStamp tells whether they were written in between.
 #pragma once
 
 #include <heddle/dist/matrix.hpp>
@@ -12,7 +12,7 @@
 
 namespace heddle::impl {
 
-/// A matrix, and how often its elements were handed out to be written.
+/// A matrix, and the number of times that its elements were handed out to be written.
 template <Scalar T> struct CountedMatrix {
   DistributedMatrix<T> matrix;
   std::uint64_t version = 0;
@@ -30,7 +30,7 @@ template <Scalar T> class SharedMatrix {
   /// A matrix that others own. Nobody may write it as long as this handle or a copy of it is used.
   SharedMatrix(const DistributedMatrix<T>& matrix)
       : held_(std::make_shared<const CountedMatrix<T>>(CountedMatrix<T>{matrix, 0})) {}
-  /// What was written, which nobody writes any more.
+  /// A matrix that was written, and that nobody writes any more.
   SharedMatrix(WorkMatrix<T>&& written) : held_(std::move(written.held_)) {}
 
   explicit operator bool() const { return held_ != nullptr; }
@@ -65,8 +65,8 @@ template <Scalar T> class WorkMatrix {
   ~WorkMatrix() = default;
 
   explicit operator bool() const { return held_ != nullptr; }
-  /// The elements, to be written now: ask again before writing later. What was kept of them under a MatrixStamp is of
-  /// no use from here on.
+  /// The elements, to be written now: ask again before writing later. Copies or results kept under a
+  /// MatrixStamp of them are stale from here on.
   [[nodiscard]] const DistributedMatrix<T>& write() {
     ++held_->version;
     return held_->matrix;
@@ -79,7 +79,7 @@ template <Scalar T> class WorkMatrix {
   std::shared_ptr<CountedMatrix<T>> held_;
 };
 
-/// Names the elements of a matrix as they are at one moment, without keeping them. By itself it is of nothing.
+/// Names the elements of a matrix as they are at one moment, without keeping them. A default one names nothing.
 template <Scalar T> class MatrixStamp {
  public:
   MatrixStamp() = default;

@@ -16,7 +16,7 @@ inline constexpr unsigned exceptions = 0x3f;  // Flags of those that were raised
 inline constexpr unsigned standard = 0x1f80;  // To nearest, no trap, denormals as they are.
 }  // namespace control
 
-/// What exact::impl::DefaultArithmetic does, for as long as it lives, of the vector units' control word alone: nothing
+/// Do as exact::impl::DefaultArithmetic, but set the vector units' control word alone: nothing
 /// here is computed by the older unit, whose state takes a tenth of a microsecond to save. Exceptions that are raised
 /// stay raised.
 class Arithmetic {

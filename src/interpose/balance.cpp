@@ -1,3 +1,4 @@
+// Balancing of general square matrices for eigenvalues.
 #include "interpose/balance.hpp"
 
 #include "core/instantiate.hpp"
@@ -67,7 +68,7 @@ template <Scalar T> bool Balance<T>::scale() {
     const int e = (std::ilogb(row) - std::ilogb(column)) / 2;
     if (e == 0 || std::abs(exponents_[static_cast<std::size_t>(i)] + e) > most) continue;
     if (std::scalbn(column, e) + std::scalbn(row, -e) >= R{0.95} * (column + row)) continue;
-    // What is outside is scaled, too, and is not to come near what overflows when it is squared.
+    // Elements outside are scaled, too, and must stay small enough that their squares do not overflow.
     R outside{0};
     for (Index k = high_; k < n_; ++k) outside = std::max(outside, std::scalbn(size_of(A_[i + k * leading_]), -e));
     for (Index k = 0; k < low_; ++k) outside = std::max(outside, std::scalbn(size_of(A_[k + i * leading_]), e));

@@ -108,7 +108,7 @@ int checked_spr2(char triangle, bool by_rows, Index n, T alpha, const T* x, Inde
 
 }  // namespace
 
-// What a call by CBLAS is checked with: nothing is done for an order that is none.
+// Check a call by CBLAS: nothing is done for an order that is not valid.
 #define HEDDLE_REFUSE_CBLAS(NAME, one, CALL)       \
   const bool by_rows = order == row_major;         \
   const int wrong = !is_order(order) ? 0 : (CALL); \

@@ -1,3 +1,4 @@
+// Forwarding of LAPACK routines that this library lacks to the library beneath.
 #include "interpose/beneath.hpp"
 
 #include <dlfcn.h>
@@ -172,7 +173,7 @@ HEDDLE_BENEATH_COMPLEX(ungql) HEDDLE_BENEATH_COMPLEX(unmql) HEDDLE_BENEATH_COMPL
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t /*size*/, void* data) {
           auto& all = *static_cast<Objects*>(data);
-          // Of one without a fixed address the base is where its file begins.
+          // The base of a library without a fixed address is the beginning of its file.
           if (reinterpret_cast<const void*>(info->dlpi_addr) != all.own) all.names.emplace_back(info->dlpi_name);
           return 0;
         },

@@ -1,3 +1,4 @@
+// Implicit QR of bidiagonal matrices, for singular values.
 #include "interpose/bidiagonal.hpp"
 
 #include "core/instantiate.hpp"
@@ -117,7 +118,7 @@ template <Scalar T> void advance(const BidiagonalBlock<T>& block, Index n, Real<
     beside_last = R{0};
     return;
   }
-  // What the smallest singular value is not much below, and the largest not much above.
+  // The smallest singular value is not much below this bound, and the largest not much above.
   R bound = std::abs(block.diagonal(0));
   R least = bound;
   R largest = bound;

@@ -1,3 +1,4 @@
+// Copies of matrices between host and device, through pinned memory by several threads.
 #include "interpose/copies.hpp"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ struct HostColumns {
 
 /// Threads, each with some pinned memory and a stream: what one packs or unpacks there, the device copies while others
 /// pack theirs, since one thread alone is slower than the link. Pinning the program's pages instead costs more than a
-/// product or two bring back. What the program has pinned itself is copied as it lies.
+/// product or two bring back. Memory that the program has pinned is copied in place.
 class HostCopies {
  public:
   struct Transfer;

@@ -1,3 +1,4 @@
+// Products on the GPU, for HEDDLE_BLAS_DEVICE=1.
 #include "interpose/device.hpp"
 
 #include "core/instantiate.hpp"

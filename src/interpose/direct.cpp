@@ -327,7 +327,7 @@ template <Scalar T> int moduli_by_planes(const Product<T>& product, int threads)
 }
 
 template <Scalar T> bool multiply_directly(const Product<T>& product) {
-  // Of a few products integers are the faster.
+  // Integers are faster for a few products.
   const bool few = product.m * product.n * product.k <= 8;
   ProductWorkspace<T>& work = workspace<T>();
   return few ? emulate(product, work, look_at(product, work), false) : multiply_by_either(product, work, false);

@@ -61,7 +61,7 @@ template <Scalar T> class DirectVectors {
       }
     });
   }
-  // What else a probe asks for where leading bits alone leave elements in doubt.
+  // Measure the rest that a probe needs if leading bits alone leave elements in doubt.
   void measure_far(int width) {
     far.resize(elements.size());
     present.resize(elements.size());

@@ -1,4 +1,4 @@
-// What LAPACK's eigenproblems of symmetric and Hermitian matrices have in common among their arguments.
+// Arguments that LAPACK's eigenproblems of symmetric and Hermitian matrices share.
 #pragma once
 
 #include "interpose/lapack_arguments.hpp"
@@ -7,7 +7,7 @@
 
 namespace heddle::impl::interpose {
 
-/// What a workspace is to hold at least, as LAPACK documents it: of numbers of T, of real ones (complex T's), and of
+/// Minimal size of a workspace, as LAPACK documents it: numbers of T, real numbers (for complex T), and
 /// integers.
 struct Workspace {
   Index numbers;

@@ -1,3 +1,4 @@
+// The device's part of the BLAS, a library of its own.
 #include "interpose/engine.hpp"
 
 #include "comm/vendor.hpp"

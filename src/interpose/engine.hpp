@@ -12,7 +12,7 @@ inline constexpr const char* engine_multiply = "heddle_blas_device_multiply";
 /// Starts Kokkos on its device, unless the program did; false, with a line about why in `message` of `size`
 /// characters, where that can't be.
 using EngineStart = bool(char* message, std::size_t size);
-/// What became of a product.
+/// Result of a product.
 enum class EngineResult : int {
   done,
   refused,  ///< C is as it was.

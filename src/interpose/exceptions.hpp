@@ -53,8 +53,8 @@ template <Scalar T> int last_bit(const T& x) {
 template <Scalar T>
 inline constexpr int least_bit = std::numeric_limits<Real<T>>::min_exponent - std::numeric_limits<Real<T>>::digits;
 
-/// What a sum start + sum_k x(k) y(k), rounded once, raises. Underflow is raised where a product has bits below the
-/// smallest number and the sum is near it.
+/// Exceptions that a sum start + sum_k x(k) y(k), rounded once, raises. Underflow is raised where a product has bits
+/// below the smallest number and the sum is near it.
 template <Scalar T, class X, class Y>
 [[gnu::noinline]] int exceptions_of_sum(const T& sum, Index n, const X& x, const Y& y, const T* start) {
   if (!is_finite(sum)) {

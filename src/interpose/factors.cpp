@@ -1,3 +1,4 @@
+// LU and Cholesky factorizations of LAPACK, and the solution of systems with them.
 #include "interpose/factors.hpp"
 
 #include "core/instantiate.hpp"
@@ -83,7 +84,7 @@ template <RealScalar T> class Panel {
  private:
   static constexpr Index lanes = LaneColumns::lanes;
 
-  // What is left of column j from row j on, where the largest is.
+  // Reduce column j from row j on, and return the row of its largest element.
   [[gnu::noinline]] Index reduce_column(Index j) {
     double* const factors = factors_.data();
     double largest_factor = 0.0;

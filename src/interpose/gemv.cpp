@@ -114,7 +114,7 @@ void add_and_finish(Index count, Index n, T alpha, const FactorsOf<T>& factors, 
   using R = Real<T>;
   constexpr Index parts = parts_of<T>;
   constexpr bool narrow = sizeof(R) == 4;
-  // Of numbers below 2^1024 and those that scaling made denormal.
+  // Bound for numbers below 2^1024 and those that scaling made denormal.
   const double lost_by_scaling = 0x1p-50 * static_cast<double>(parts * n);
   const double underflow = narrow ? 0.0 : exact::Compensated::underflow(parts * n);
   const int threads = threads_for_products(parts * parts * count * n);

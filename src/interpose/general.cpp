@@ -1,3 +1,4 @@
+// Eigenvalues and eigenvectors of general matrices, in a fixed sequence of operations.
 #include "interpose/general.hpp"
 
 #include "core/instantiate.hpp"

@@ -42,7 +42,7 @@ template <class R> void part(const std::vector<Kokkos::complex<R>>& w, R* re, R*
     *im++ = one.imag();
   }
 }
-// What real matrices need at least.
+// Minimal workspace of real matrices.
 Index of_geev(bool vectors, Index n) {
   return std::max<Index>(1, (vectors ? 4 : 3) * n);
 }

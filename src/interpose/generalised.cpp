@@ -1,3 +1,4 @@
+// Generalised eigenproblems of symmetric and Hermitian matrices.
 #include "interpose/generalised.hpp"
 
 #include "core/instantiate.hpp"

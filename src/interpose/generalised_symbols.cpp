@@ -8,7 +8,7 @@ using heddle::Index;
 
 namespace {
 
-// What is wanted of all of them; none has failed.
+// Set the wanted ones of all; none has failed.
 template <heddle::Scalar T, class I>
 void give(const Wanted& wanted, bool vectors, Index n, const T* A, Index leading,
           const std::vector<heddle::Real<T>>& all, I* found, heddle::Real<T>* w, T* Z, Index leading_z, I* failed) {
@@ -70,7 +70,7 @@ template <class I> bool is_type(I type) {
   if (!accepted(NAME, info, {HEDDLE_SYGV_CHECKS, {!asked && *length < needed.numbers, 11}})) return; \
   work[0] = held<T>(needed.numbers);                                                                 \
   HEDDLE_SYGV_SOLVED(T, I)
-// Of real matrices, which have no array of real numbers besides.
+// Symbols for real matrices, which have no additional array of real numbers.
 #define HEDDLE_SYGV(symbol, NAME, T, I)                                                                \
   HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,    \
                             const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work, \

@@ -1,3 +1,4 @@
+// Reduction of general square matrices to Hessenberg form.
 #include "interpose/hessenberg.hpp"
 
 #include "core/instantiate.hpp"

@@ -1,3 +1,4 @@
+// Least squares by singular values and by QR.
 #include "interpose/least_squares.hpp"
 
 #include "core/instantiate.hpp"

@@ -8,10 +8,10 @@
 namespace heddle::impl::interpose {
 
 /// The shortest of the x that minimise |b - A x|, for each column b of B, which has max(m, n) rows; x takes the place
-/// of its first n. Singular values up to `relative` times the largest are zeros. Where A has more rows than columns,
-/// what follows x has the length of b - A x, if the rank is full. B = U^H B and V X are products of matrices, each
-/// column of B scaled by a power of two. `values`: all min(m, n) of them; `V`, n x min(m, n), is set unless it is null.
-/// Returns how many did not converge, 0 but for matrices with NaN or infinity, for which nothing is done.
+/// of its first n. Singular values up to `relative` times the largest are zeros. If A has more rows than columns,
+/// the elements after x have the length of b - A x, if the rank is full. B = U^H B and V X are products of matrices,
+/// each column of B scaled by a power of two. `values`: all min(m, n) of them; `V`, n x min(m, n), is set unless it is
+/// null. Returns how many did not converge, 0 but for matrices with NaN or infinity, for which nothing is done.
 template <Scalar T>
 Index solve_by_svd(Index m, Index n, Index columns, const T* A, Index leading, T* B, Index leading_b, Real<T> relative,
                    std::vector<Real<T>>& values, Index& rank, std::vector<T>* V);

@@ -40,7 +40,7 @@ template <Scalar T, bool hermitian> void scale_triangle(char triangle, Index n, 
   }
 }
 
-// What updates of rank k and 2k are refused for alike.
+// Check the arguments that updates of rank k and 2k share.
 template <Scalar T, bool hermitian> int wrong_update(char triangle, char op, Index n, Index k, Index leading_a) {
   if (triangle != 'L' && triangle != 'U') return 1;
   if (op != 'N' && (is_complex<T> ? op != (hermitian ? 'C' : 'T') : op != 'T' && op != 'C')) return 2;

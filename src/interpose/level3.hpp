@@ -13,7 +13,7 @@ namespace heddle::impl::interpose {
 template <Scalar T, bool hermitian>
 int symm(char side, char triangle, Index m, Index n, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
          T beta, T* C, Index leading_c);
-/// C = alpha A op(A) + beta C (N) or alpha op(A) A + beta C (T, C): the triangle of what multiply() gives. Of Hermitian
+/// C = alpha A op(A) + beta C (N) or alpha op(A) A + beta C (T, C): the triangle of multiply()'s result. For Hermitian
 /// C the scalars are real, and so is the diagonal afterwards.
 template <Scalar T, bool hermitian>
 int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, T beta, T* C, Index leading_c);
@@ -22,8 +22,8 @@ int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index le
 template <Scalar T, bool hermitian>
 int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
           T beta, T* C, Index leading_c);
-/// B = alpha op(A) B or alpha B op(A), A triangular: multiply() with zeros for the other triangle. Where A or B holds
-/// NaN or infinity, sums of the triangle's elements alone, rounded once.
+/// B = alpha op(A) B or alpha B op(A), A triangular: multiply() with zeros for the other triangle. If A or B holds
+/// NaN or infinity, B holds sums of the triangle's elements alone, rounded once.
 template <Scalar T>
 int trmm(char side, char triangle, char op, char diagonal, Index m, Index n, T alpha, const T* A, Index leading_a, T* B,
          Index leading_b);

@@ -237,7 +237,7 @@ template <Scalar T> class ScaledSides {
       });
     }
   }
-  // What was scaled besides is scaled back.
+  // Undo the additional scaling.
   void finish() const {
     for (std::size_t s = 0; s < exponents_.size(); ++s) {
       const int exponent = exponents_[s];

@@ -1,3 +1,4 @@
+// QR factorizations reflector after reflector, by sums of eight partial sums.
 #include "interpose/ordered_reflectors.hpp"
 
 #include "core/instantiate.hpp"

@@ -7,8 +7,8 @@
 namespace heddle::impl::interpose {
 namespace {
 
-// Of columns of numbers, whether one is NaN or infinite, and whether a part of one is below the normal numbers but not
-// zero: by integers, which compilers make vectors of.
+// Flags of columns of numbers: whether one is NaN or infinite, and whether a part of one is below the normal numbers
+// but not zero: by integers, which compilers make vectors of.
 struct Unusual {
   bool special = false;
   bool denormal = false;

@@ -1,4 +1,4 @@
-// What a product of matrices comes to: its exceptions, and its scalar where sums alone would leave the numbers of T.
+// Outcome of a product of matrices: its exceptions, and its scalar if sums alone would leave the range of T.
 #pragma once
 
 #include "interpose/exceptions.hpp"

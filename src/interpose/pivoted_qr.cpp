@@ -1,3 +1,4 @@
+// QR with column pivoting, and least squares by it.
 #include "interpose/pivoted_qr.hpp"
 
 #include "core/instantiate.hpp"
@@ -16,7 +17,7 @@
 namespace heddle::impl::interpose {
 namespace {
 
-// What is known of a column's length below the rows that are done, and what it was when its digits were counted last.
+// Length of a column below the finished rows, and its length when its digits were counted last.
 template <RealScalar R> struct Length {
   R now;
   R known;
@@ -86,8 +87,9 @@ template <Scalar T> bool is_finite(Index m, Index n, const T* A, Index leading) 
   return true;
 }
 
-// b's first n rows become the shortest x of [R11 R12] x = its first `rank` ones; R has n columns. Of the adjoint, its
-// columns in the opposite order, QR is taken: [R11 R12] = [T 0] Q^H with an upper triangle T, which takes R11's place.
+// b's first n rows become the shortest x of [R11 R12] x = its first `rank` ones; R has n columns. QR is taken of the
+// adjoint with its columns in the opposite order: [R11 R12] = [T 0] Q^H with an upper triangle T, which takes R11's
+// place.
 template <Scalar T> void solve_rows(Index n, Index rank, std::vector<T>& R, Index leading, RightSides<T>& b) {
   if (rank == n) {
     trtrs<T>(false, 'N', false, n, b.columns, R.data(), leading, b.data(), b.height);
@@ -156,7 +158,7 @@ Index solve_by_geqp3(Index m, Index n, Index columns, T* A, Index leading, T* B,
   }
   std::vector<T> tau(count(order));
   geqp3<T, I>(m, n, QR.data(), m, pivots, tau.data());
-  // What is no number is to be seen in x.
+  // NaN must reach x.
   const Index rank = is_finite(m, n, QR.data(), m) ? rank_of(order, QR, m, relative) : order;
   RightSides<T> b(m, std::max(m, n), columns, B, leading_b);
   ordered_ormqr<T>(true, m, columns, order, QR.data(), m, tau.data(), b.data(), b.height);

@@ -23,7 +23,7 @@ void solve(const char* name, I m, I n, I columns, T* A, I leading, T* B, I leadi
            heddle::Real<T> relative, I* rank, T* work, I length, I* info) {
   const bool asked = length == -1;
   const Index less = std::min(m, n);
-  // Of complex numbers LAPACK wants as much where there is nothing to be done.
+  // LAPACK requires the same workspace of complex numbers if nothing is to be done.
   const bool nothing = !heddle::is_complex<T> && (less <= 0 || columns <= 0);
   const Index needed = nothing ? 1 : less + std::max({2 * less, Index{n} + 1, less + Index{columns}});
   if (!accepted(name, info,

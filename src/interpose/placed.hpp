@@ -14,7 +14,7 @@ inline constexpr Index panel_width = 8;
 /// here is called where it has not.
 [[nodiscard]] bool has_placed_sums();
 
-/// What tells the scales of a panel's vectors.
+/// Measures from which the scales of a panel's vectors follow.
 struct PanelMeasures {
   std::uint64_t squares[panel_width];  ///< As QuantisedVectors has them.
   int largest_exponents[panel_width];
@@ -34,7 +34,7 @@ unsigned quantise_panel(double* panel, Index count, const int (&scales)[panel_wi
 [[nodiscard]] bool panels_overlap(const float* a, const float* b, Index inner, const float (&least_a)[panel_width],
                                   const float (&least_b)[panel_width]);
 
-/// What a tile's elements tell of how far the norms of their vectors are from what their products sum to: all of it as
+/// Distances of a tile's elements between the norms of their vectors and the sums of their products, all of it as
 /// probe_element() finds it from the sums of products of leading bits.
 struct TileSpread {
   double square = 0.0;          ///< The largest |a|^2 |b|^2 `unit` / sum^2 of the elements that have a sum.
@@ -54,7 +54,7 @@ struct PlacedTile {
 };
 
 /// Adds products of `count` elements of vectors 0 ... columns - 1 of b and all vectors of a; tile.high[j][i] is of a's
-/// vector i and b's vector j. Where `place` is not 0 the sums begin there.
+/// vector i and b's vector j. If `place` is not 0, the sums begin there.
 void add_products(const double* a, const double* b, Index count, Index columns, double place, PlacedTile& tile);
 
 /// How a tile is rounded.

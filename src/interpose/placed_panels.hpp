@@ -37,7 +37,7 @@ class PanelMemory {
   std::size_t size_ = 0;
 };
 
-/// What products of an inner dimension have in common.
+/// Constants that products of one inner dimension share.
 struct Place {
   Index inner = -1;
   bool possible = false;
@@ -67,7 +67,7 @@ struct Place {
     begin = std::ldexp(1.5, e);
     unit = std::ldexp(1.0, std::max(0, (e - 51) / 2));
     const auto terms = static_cast<double>(inner * parts<T>);
-    // What is lost is a sum of integers, which is exact below 2^53. Else each loss is rounded at most by 2^(e - 106),
+    // The loss is a sum of integers, which is exact below 2^53. Else each loss is rounded at most by 2^(e - 106),
     // and as often as that each sum of them by terms times as much.
     const bool exact = std::ldexp(terms, e - 53) <= 0x1p53;
     error = exact ? 0.0 : std::ldexp(1.01 * terms * (terms + 1.0), e - 106);
@@ -91,7 +91,7 @@ template <Scalar T> struct Panels {
   [[nodiscard]] Index size() const { return inner * parts<T> * panel_width; }
   [[nodiscard]] double* panel(Index p, Index plane = 0) const { return numbers + (p * planes + plane) * size(); }
   [[nodiscard]] float* leading_of(Index p) const { return leading + p * inner * panel_width; }
-  // Of doubles in all.
+  // Total number of doubles.
   [[nodiscard]] std::size_t needed() const {
     return static_cast<std::size_t>(count() * (planes * size() + inner * panel_width / 2 + 5 * panel_width + 1));
   }
@@ -171,8 +171,8 @@ struct Raised {
   }
 };
 
-/// Of the elements `asked` of a tile, by bits as TileSpread has them, those whose vectors a and b of `count` numbers
-/// have no place in common where neither is zero.
+/// Return those of the elements `asked` of a tile, by bits as TileSpread has them, whose vectors a and b of `count`
+/// numbers have no place in common where neither is zero.
 inline std::uint64_t disjoint(const double* a, const double* b, Index count, std::uint64_t asked) {
   std::uint64_t met = 0;
   for (Index c = 0; c < panel_width; ++c) {

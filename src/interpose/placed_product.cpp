@@ -1,3 +1,4 @@
+// Emulated products in doubles, by sums whose rounding is known.
 #include "interpose/placed_product.hpp"
 
 #include "core/instantiate.hpp"
@@ -23,7 +24,7 @@ PanelMemory& memory() {
   return the;
 }
 
-// Of the last inner dimension that was asked for.
+// Return the Place of `inner`; the last one is kept.
 template <Scalar T> const Place& place_for(Index inner) {
   thread_local Place last;
   if (last.inner != inner) last.prepare<T>(inner);
@@ -50,7 +51,7 @@ template <Scalar T> class PlacedProduct {
           is_long ? look() : moduli_wanted(product_, left_, right_, [&](const auto& body) { in_tiles(body); });
       if (!moduli) return false;
       const bool usual = *moduli == emulation_moduli<T>(product_.k);
-      // Of longer sums so many are open that the library's ways are faster.
+      // Longer sums leave so many elements open that the library's methods are faster.
       if (!usual && *moduli != 0 && is_long) return false;
       if (*moduli == 0) {
         by_exact_sums();
@@ -147,7 +148,7 @@ template <Scalar T> class PlacedProduct {
     if (panels.planes == 2) turn(panels, p);
     return true;
   }
-  // Of columns y, as rows have all real parts and then all imaginary ones: Re y, -Im y for the real part of products,
+  // Columns y, as rows have all real parts and then all imaginary ones: Re y, -Im y for the real part of products,
   // Im y, Re y for the imaginary one.
   static void turn(const Panels<T>& panels, Index p) {
     const Index half = panels.size() / 2;
@@ -399,7 +400,7 @@ template <Scalar T> class PlacedProduct {
     const double* const b = right_.panel(j, plane) + c;
     const auto exponent =
         static_cast<int>(left_.exponents[i * panel_width + r] + right_.exponents[j * panel_width + c]);
-    // Of sparse factors most products are zeros.
+    // Most products of sparse factors are zeros.
     const auto for_each_product = [&](const auto& add) {
       for (Index k = 0; k < product_.k * parts<T>; ++k) {
         const double x = a[k * panel_width];

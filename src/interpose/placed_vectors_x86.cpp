@@ -24,7 +24,7 @@ struct Pair {
   [[nodiscard]] Index steps() const { return whole + (rest != 0 ? 1 : 0); }
 };
 
-// Of the first products, the largest.
+// Return the largest of the first products.
 HEDDLE_FMA double guess(const Pair& pair) {
   __m256d most = _mm256_setzero_pd();
   if (pair.whole > 0) {

@@ -1,3 +1,4 @@
+// The innermost loops of placed sums by vectors of eight doubles (AVX-512).
 #include "interpose/placed_wide_x86.hpp"
 
 #include "interpose/placed_x86.hpp"
@@ -70,7 +71,7 @@ HEDDLE_WIDE inline __m512d leading_bits(__m512d x, __m512d largest, __m512d& squ
   return bits;
 }
 
-// What Between is of four sums, as nearest_of() wants it.
+// Counterpart of Between (four sums), in the form that nearest_of() takes.
 struct WideBetween {
   __m512d least;
   __m512d most;

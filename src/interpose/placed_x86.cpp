@@ -203,7 +203,7 @@ bool measure_panel(const double* panel, Index inner, int parts, float* leading, 
 }
 
 HEDDLE_FMA unsigned quantise_panel(double* panel, Index count, const int (&scales)[panel_width], double unit) {
-  // Of few elements sums in integers are as fast as knowing that.
+  // For few elements, sums in integers are as fast as this test.
   const bool asked = count >= 64;
   if (has_wide_vectors()) return quantise_panel_wide(panel, count, scales, unit, asked);
   unsigned multiples = 0;

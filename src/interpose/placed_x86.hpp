@@ -1,4 +1,4 @@
-// What placed sums by the vectors of x86-64 share; nothing of it where there are none.
+// Definitions that placed sums by the vectors of x86-64 share; empty on other processors.
 #pragma once
 
 #include "interpose/placed_vectors.hpp"
@@ -37,7 +37,7 @@ HEDDLE_FMA inline __m256d load_four(const float* x) {
 
 inline constexpr std::int64_t fraction_mask = (std::int64_t{1} << 52) - 1;
 inline constexpr std::int64_t infinity_bits = std::int64_t{0x7ff} << 52;
-/// Of the leading bits of a vector's elements, those that are squared and those that are looked at.
+/// Numbers of leading bits of a vector's elements that are squared and that are looked at.
 inline constexpr int norm_bits_kept = 14;
 inline constexpr int probe_bits = 7;
 
@@ -63,7 +63,7 @@ struct First {
   }
 };
 
-/// What no magnitude of a vector is larger than.
+/// Return an upper bound of a vector's magnitudes.
 HEDDLE_FMA inline double largest(const double* x, Index count) {
   __m256d most[abreast];
 #pragma GCC unroll 4
@@ -96,8 +96,8 @@ HEDDLE_FMA inline void merge(const __m256d& value, const __m256d& low, const __m
   const __m256d more = _mm256_add_pd(off, magnitude_of(rest));
   _mm256_store_pd(sums.size + first, _mm256_add_pd(_mm256_load_pd(sums.size + first), more));
 }
-/// Where four sums below `size` begin: 1.5 2^e, 2^e above `times` / 2 of it, times a power of two from 4 on; a NaN
-/// where there is no such place.
+/// Return the place where four sums below `size` begin: 1.5 2^e, 2^e above `times` / 2 of it, times a power of two from
+/// 4 on; a NaN where there is no such place.
 HEDDLE_FMA inline __m256d place_for(const __m256d& size, std::int64_t log2_times) {
   const __m256d above = _mm256_max_pd(size, _mm256_set1_pd(0x1p-900));
   const __m256d possible = _mm256_cmp_pd(above, _mm256_set1_pd(0x1p1000), _CMP_LT_OQ);

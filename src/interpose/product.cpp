@@ -1,3 +1,4 @@
+// C = alpha op(A) op(B) + beta C of matrices in host memory.
 #include "interpose/product.hpp"
 
 #include "core/instantiate.hpp"
@@ -59,7 +60,7 @@ template <Scalar T> constexpr double most_directly = 0x1p18;
 // Up to so many sums in doubles are faster than products of 8-bit integers.
 double most_placed() {
 #if defined(__x86_64__)
-  // Whose units are that fast.
+  // VNNI units are that fast.
   if (__builtin_cpu_supports("avx512vnni")) return 0x1p28;
 #endif
   return std::numeric_limits<double>::infinity();

@@ -67,7 +67,7 @@ template <RealScalar T>
       const Quiet quiet;
       told = settled->tells(l, value);
     }
-    // What may have an exception of its own to raise is summed by the function that knows it.
+    // A result that may raise an exception of its own is summed by the function that detects it.
     if (!told || !is_finite(value) || is_tiny(value)) {
       const auto start = static_cast<T>(sums.start[l]);
       value = inner_product<T>(

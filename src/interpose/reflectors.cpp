@@ -1,3 +1,4 @@
+// QR factorizations of LAPACK by Householder reflectors, on level 3's products.
 #include "interpose/reflectors.hpp"
 
 #include "core/instantiate.hpp"
@@ -93,7 +94,7 @@ template <Scalar T> struct Block {
   }
 };
 
-// Of some columns, the reflectors one by one.
+// Factor some columns, one reflector after the other.
 template <Scalar T> [[gnu::noinline]] void factor_panel(Index rows, Index columns, T* A, Index leading, T* tau) {
   for (Index j = 0; j < std::min(rows, columns); ++j) {
     T* const own = A + j + j * leading;

@@ -1,3 +1,4 @@
+// The report of HEDDLE_BLAS_REPORT=1: calls of BLAS routines and their time.
 #include "interpose/report.hpp"
 
 #include "interpose/beneath.hpp"

@@ -1,4 +1,4 @@
-// What of the BLAS a program called, how often and how long.
+// Report of the BLAS routines that a program called: how often and how long.
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Routines of BLAS 1 that move numbers and rotate pairs of them.
 #include "interpose/rotations.hpp"
 
 #include "core/instantiate.hpp"
@@ -72,7 +73,7 @@ template <Scalar T> void make_rotation_by_steps(T& a, T& b, Real<T>& cosine, T& 
       a = T(std::scalbn(size_b, exponent));
       return;
     }
-    // What a is to have the direction of, and how long it is: by a scale of its own, since beside b it may be nothing.
+    // Direction and length of a, by a scale of its own, since a may vanish beside b.
     const R largest_a = largest_part(a);
     const int exponent_a = std::isfinite(largest_a) ? std::ilogb(largest_a) : 0;
     const T own = scaled(a, -exponent_a);

@@ -1,3 +1,4 @@
+// Start of Kokkos in a program that does not use it, and turns of threads that call it.
 #include "interpose/runtime.hpp"
 
 #include "interpose/start.hpp"

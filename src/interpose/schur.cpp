@@ -1,3 +1,4 @@
+// Schur form of general matrices, by implicit QR steps in a fixed sequence of operations.
 #include "interpose/schur.hpp"
 
 #include "core/instantiate.hpp"
@@ -257,13 +258,13 @@ template <Scalar T> class Iteration {
       }
     });
   }
-  // What a thread is worth.
+  // A thread pays from this much work on.
   [[nodiscard]] int threads_for(Index extent) const {
     constexpr Index worth = 20000;
     return static_cast<int>(std::min<Index>(usual_threads(), extent * static_cast<Index>(waiting_.size()) / worth + 1));
   }
 
-  // Where a sweep begins, and what its first reflection turns.
+  // Return the row where a sweep begins, and set the vector of its first reflection.
   Index begin_sweep(Index first, Index last, Index number, T* start) {
     const bool exceptional = number % 10 == 9;
     if constexpr (is_complex<T>) {

@@ -11,7 +11,7 @@ namespace heddle::impl::interpose {
 /// complex numbers with one (J. G. F. Francis, Comput. J. 4, 1961 and 1962), subdiagonal elements are dropped as M.
 /// Ahues and F. Tisseur say (LAPACK Working Note 122, 1997). S takes H's place where it is wanted (`whole`), else H is
 /// destroyed; Z, n x n, is multiplied by the transformations unless it is null. w are the eigenvalues, the same bits
-/// whatever is wanted besides. What a sweep does not look at is reflected when it is over, by several threads;
+/// whatever is wanted besides. Elements that a sweep does not read are reflected after it, by several threads;
 /// every element has its operations in one order. Cost: about 10 n^3 operations for S and Z. Returns 0, or k where the
 /// eigenvalues up to the k-th were not found.
 template <Scalar T>

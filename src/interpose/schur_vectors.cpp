@@ -1,3 +1,4 @@
+// Eigenvectors of Schur forms by substitution.
 #include "interpose/schur_vectors.hpp"
 
 #include "core/instantiate.hpp"
@@ -26,7 +27,7 @@ template <Scalar T> class Substitution {
     return !is_complex<T> && j + 1 < n_ && at(j + 1, j) != T{0} ? j + 2 : j + 1;
   }
 
-  // Of the block [begin, end): its elements 0 ... end - 1, or `begin` ... n - 1 of left ones.
+  // Solve for the vectors of the block [begin, end): elements 0 ... end - 1, or `begin` ... n - 1 of left ones.
   void solve(bool left, Index begin, Index end) {
     std::fill(re_.begin(), re_.end(), T{0});
     std::fill(im_.begin(), im_.end(), T{0});
@@ -90,7 +91,7 @@ template <Scalar T> class Substitution {
       const R above = at(begin, begin + 1);
       const R below = at(begin + 1, begin);
       const R imaginary = std::sqrt(std::abs(above)) * std::sqrt(std::abs(below));
-      // Of the eigenvalue with the positive imaginary part; left ones are those of the transpose and its conjugate.
+      // The eigenvalue has the positive imaginary part; left vectors are those of the transpose and its conjugate.
       value_ = Z(at(begin, begin), left ? -imaginary : imaginary);
       const R one = left ? below : above;
       const R other = left ? above : below;

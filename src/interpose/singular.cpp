@@ -1,3 +1,4 @@
+// Singular values and vectors, in a fixed sequence of operations.
 #include "interpose/singular.hpp"
 
 #include "core/instantiate.hpp"
@@ -46,7 +47,7 @@ template <Scalar T> class Bidiagonal {
     constexpr Index worth = 200000;
     return static_cast<int>(std::min<Index>(usual_threads(), numbers / worth + 1));
   }
-  // What the last row's reflector does to column j from row k on: it waits, so that each column is read once for it and
+  // Apply the last row's reflector to column j from row k on: it waits, so that each column is read once for it and
   // the next column's reflector.
   void finish_column(Index k, Index j) {
     if (k == 0) return;
@@ -102,7 +103,7 @@ template <Scalar T> class Bidiagonal {
   std::vector<T> right_;
   std::vector<T> left_tau_;
   std::vector<T> right_tau_;
-  // Of the last row's reflector, A v and tau v^H.
+  // A v and tau v^H of the last row's reflector.
   std::vector<T> products_;
   std::vector<T> factors_;
 };
@@ -216,7 +217,7 @@ Svd<T>::Svd(Index m, Index n, const T* A, Index leading, Vectors left, Vectors r
     missing = order;
     return;
   }
-  // Of the adjoint, U and V have changed places.
+  // U and V of the adjoint have changed places.
   std::vector<T>& tall = part.flipped ? V : U;
   std::vector<T>& wide = part.flipped ? U : V;
   const Index of_tall = part.flipped ? of_v : of_u;

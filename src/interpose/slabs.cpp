@@ -1,3 +1,4 @@
+// Products of matrices in host memory on the device, by slabs that its memory holds.
 #include "interpose/slabs.hpp"
 
 #include "core/instantiate.hpp"
@@ -137,7 +138,7 @@ template <Scalar T> class Slabs {
       for (Index step = 0; step < pieces; ++step) {
         // Back and forth, so that the last rows stay.
         const Index row = (up ? step : pieces - 1 - step) * part_.rows;
-        // What is copied over may still be read.
+        // The memory that is overwritten may still be read.
         context_.space().fence("heddle::interpose::slabs");
         const auto first = left_.load(copies_, row, std::min(product_.m, row + part_.rows));
         const auto second = right_.load(copies_, column, std::min(product_.n, column + part_.columns));

@@ -14,7 +14,7 @@ struct Interrupted : std::runtime_error {
 };
 
 /// multiply() by `context`'s device, in `memory` bytes of its memory: rows of op(A) and columns of op(B) by slabs, C by
-/// panels of columns, one of which is computed while the last one goes home and the next one comes. Where more than one
+/// panels of columns, one of which is computed while the last one goes home and the next one comes. If more than one
 /// slab is needed, all of them travel twice: to be probed, and to be multiplied. False, and nothing done, where the
 /// inner dimension is too large for any slab. Blocks. Throws what the device's runtime reports, and Interrupted for
 /// it where parts of C were written before.

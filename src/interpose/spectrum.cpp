@@ -1,3 +1,4 @@
+// Eigenvalues and eigenvectors of symmetric and Hermitian matrices, by tridiagonal QL and QR.
 #include "interpose/spectrum.hpp"
 
 #include "core/instantiate.hpp"

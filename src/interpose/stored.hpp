@@ -1,4 +1,4 @@
-// Where elements of symmetric and triangular matrices lie in memory.
+// Locations of elements of symmetric and triangular matrices in memory.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -7,7 +7,7 @@
 
 namespace heddle::impl::interpose {
 
-/// Of each, at(i, j) is the place of an element of the triangle that is stored, and elements more than reach() off the
+/// For each, at(i, j) is the place of an element of the triangle that is stored, and elements more than reach() off the
 /// diagonal are zeros, which are not stored.
 
 /// In columns of a whole matrix.

@@ -216,7 +216,7 @@ template <RealScalar R, class Pieces> [[gnu::noinline]] R settled_sum(Index n, I
   return std::move(*exactly).value();
 }
 
-/// Where products lie.
+/// Location of products.
 struct Factors {
   const double* a;
   const double* b;

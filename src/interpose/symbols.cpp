@@ -1,3 +1,4 @@
+// Reports of wrong arguments, by XERBLA or on the standard error stream.
 #include "interpose/symbols.hpp"
 
 #include <dlfcn.h>

@@ -25,7 +25,7 @@ enum Side : int { left = 141, right = 142 };
 [[nodiscard]] constexpr bool is(const char* argument, char capital) {
   return *argument == capital || *argument == capital - 'A' + 'a';
 }
-/// One of 'N', 'T' and 'C'; false for any other. Of real numbers 'C' is 'T'.
+/// One of 'N', 'T' and 'C'; false for any other. For real numbers 'C' is 'T'.
 template <Scalar T> [[nodiscard]] bool operation_from(const char* argument, Operation& op) {
   op = is(argument, 'N')                    ? Operation::none
        : is(argument, 'C') && is_complex<T> ? Operation::conjugate_transpose
@@ -64,7 +64,7 @@ template <Scalar T> [[nodiscard]] bool operation_from(int argument, Operation& o
 using Complex32 = Kokkos::complex<float>;
 using Complex64 = Kokkos::complex<double>;
 
-/// What CBLAS passes: complex scalars by address, and complex arrays as void.
+/// Argument types of CBLAS: complex scalars by address, and complex arrays as void.
 template <Scalar T> using Argument = std::conditional_t<is_complex<T>, const void*, T>;
 template <Scalar T> using Array = std::conditional_t<is_complex<T>, void, T>;
 template <Scalar T> [[nodiscard]] T scalar(const Argument<T>& argument) {
@@ -81,7 +81,7 @@ template <Scalar T> [[nodiscard]] T* array(Array<T>* argument) {
   return static_cast<T*>(argument);
 }
 
-/// What a wrong argument leads to: the program's own XERBLA, or the one of the BLAS beneath, or else a line on the
+/// Report a wrong argument by the program's own XERBLA, or that of the BLAS beneath, or else by a line on the
 /// standard error stream. `name` is in capitals; `position` counts from 1; `wide`: integers of 64 bits.
 void refuse(const char* name, int position, bool wide);
 /// The same unless position is 0.

@@ -6,7 +6,7 @@
 
 namespace heddle::impl::interpose {
 
-/// What two vectors of factors hold. Magnitudes are those of numbers that are finite.
+/// Survey of two vectors of factors. Magnitudes are those of numbers that are finite.
 struct Surveyed {
   double special = 0.0;    ///< The sum of the products with infinity or NaN as IEEE 754 has it; 0 where none is.
   double largest_a = 0.0;  ///< The largest magnitude.

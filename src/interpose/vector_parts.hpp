@@ -1,4 +1,4 @@
-// What products of matrices and vectors share.
+// Definitions that products of matrices and vectors share.
 #pragma once
 
 #include "interpose/scaling.hpp"

@@ -1,3 +1,4 @@
+// BLAS 1 and 2: correctly rounded sums of products, and updates in a fixed order.
 #include "interpose/vectors.hpp"
 
 #include "core/instantiate.hpp"

@@ -15,7 +15,8 @@ template <class T, bool sheared> struct Extents {
   static constexpr int columns = sheared && sizeof(T) > 4 ? shorter : longer;
 };
 
-/// What GPUs read and write at once. A run that begins within a sector makes the neighbour's write a partial one too.
+/// Bytes that GPUs read and write at once. A run that begins within a sector makes the neighbour's write a partial one
+/// too.
 constexpr int sector_bytes = 32;
 
 /// Tiles begin where runs of their length do in memory, where all columns of A, or rows of B, begin alike: the first
@@ -41,7 +42,7 @@ template <class T, bool sheared> struct StreamedMove {
 
   Moves<T> moves;
   Map<T> map;
-  int lead_rows;  ///< By so much the first tile is shorter.
+  int lead_rows;  ///< Rows by which the first tile is shorter.
   int lead_columns;
   unsigned across;
   unsigned down;
@@ -62,14 +63,14 @@ template <class T, bool sheared> struct StreamedMove {
   }
 
   static std::uintptr_t elements_before(const T* data) { return reinterpret_cast<std::uintptr_t>(data) / sizeof(T); }
-  // Not where the tile that it adds is many of a few.
+  // 0 along fewer than 16 tiles, where the tile that a lead adds would cost too much.
   static int lead(const T* data, Index stride, Index batch_stride, Index length, int extent) {
     return stride % extent == 0 && batch_stride % extent == 0 && length >= 16 * extent
                ? static_cast<int>(elements_before(data) % extent)
                : 0;
   }
 
-  /// How far from the beginning of a tile its part of a row begins that is so many elements after B.
+  /// Offset of a tile's part of a row: elements from position `elements` of B to the next sector; 0 unless sheared.
   KOKKOS_INLINE_FUNCTION int shift(Index elements) const {
     return sheared ? static_cast<int>((0U - (phase + static_cast<unsigned>(elements))) % static_cast<unsigned>(sector))
                    : 0;
@@ -149,7 +150,7 @@ void run(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map, 
   const Move move(moves, map);
   auto teams = static_cast<int>(move.tiles);
   if (device_share < 1.0) {
-    // Of as many as are resident at once.
+    // A share of the teams that are resident at once.
     teams = std::min(teams, std::max(1, static_cast<int>(device_share * space.concurrency() / team_threads)));
   }
   typename Move::Policy policy(space, teams, team_threads);

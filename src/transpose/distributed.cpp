@@ -1,3 +1,4 @@
+// Transpose of a distributed matrix.
 #include "comm/tags.hpp"
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
@@ -12,7 +13,7 @@
 namespace heddle {
 namespace {
 
-// What other ranks hold and what this one keeps are read by two kernels at once, so that the link is never idle.
+// Other ranks' elements and those that this one keeps are read by two kernels at once, so that the link is never idle.
 constexpr double share_of_device = 0.5;
 
 // Takes elements as alpha op of them.
@@ -86,7 +87,7 @@ TransposePlan<T>::TransposePlan(const Communicator& comm, const Placement& a, Op
     impl::require_alike(comm, "transpose", arguments, [&] {
       require(a.rows() == (crossed ? b.columns() : b.rows()) && a.columns() == (crossed ? b.rows() : b.columns()),
               "transpose: A is ", a.describe(), ", op is ", to_string(op), ", B is ", b.describe());
-      // A rank that found out only while others wait for what it sends would leave them waiting.
+      // A rank that threw later would leave others waiting for its messages.
       impl::require_runs(options, sizeof(T), a.rows(), a.columns());
     });
     state_.reset(new State{comm,

@@ -2,8 +2,9 @@
 // there out by whole cache lines past the caches.
 //
 // A block takes a page's worth of rows of A, so that each column costs one miss of the address translation, and goes
-// through its columns eight at a time, so that the hardware sees eight streams. What of a line of B is not complete at
-// the end of a run stays in the buffer until the next run completes it: a line written in part would be read first.
+// through its columns eight at a time, so that the hardware sees eight streams. Elements of a line of B that is not
+// complete at the end of a run stay in the buffer until the next run completes it: a line written in part would be read
+// first.
 #include "transpose/instantiate.hpp"
 #include "transpose/moves.hpp"
 
@@ -109,7 +110,7 @@ template <class T> void cross_8x8(const T* a, Index lda, T* b, Index ldb) {
   }
 }
 
-// Asks for 8 rows of 8 columns from `a` on, which are read once and soon. Where columns are short, those processors
+// Asks for 8 rows of 8 columns from `a` on, which are read once and soon. If columns are short, those processors
 // without AVX-512 that were measured do not see what comes next; along columns of a page they do, and so do the others.
 template <class T> void expect_8x8([[maybe_unused]] const T* a, [[maybe_unused]] Index lda) {
 #if !defined(__AVX512F__) && (defined(__GNUC__) || defined(__clang__))
@@ -197,7 +198,7 @@ template <class T> class BlockMover {
   }
 
  private:
-  // Columns from what is read to what is asked for.
+  // Columns between those that are read and those that are prefetched.
   static constexpr int expected = 16;
 
   void read(Index j) {
@@ -230,7 +231,7 @@ template <class T> class BlockMover {
     cross_rest(whole_rows, rows_, 0);
   }
 
-  // What is complete of a line of B, and at the end the rest.
+  // Write the complete lines of the next row of B, and at the end the rest.
   void write_next_row() {
     const int r = to_write_++;
     const T* from = writing_ + r * B::leading + B::line - carried_[r];
@@ -262,7 +263,7 @@ template <class T> class BlockMover {
       write_elements(to, from, count, map_);
       return;
     }
-    // The whole last line goes before the next run: what is left over is its end.
+    // Copy the last line in front of the next run: the elements left over are its end.
     std::memcpy(static_cast<void*>(reading_ + r * B::leading), writing_ + r * B::leading + B::columns, line_bytes);
     carried_[r] = count;
   }
@@ -283,7 +284,7 @@ template <class T> class BlockMover {
   int carried_[B::rows] = {};
 };
 
-// What is smaller stays in the cache for whoever reads it next.
+// Bytes from which on a result goes past the caches. A smaller one stays there for its next reader.
 constexpr Index bytes_to_stream = Index{4} << 20;
 
 }  // namespace
@@ -314,7 +315,7 @@ void move_streamed(const ExecutionSpace& space, const Moves<T>& moves, const Map
                                 std::min(begin + share, moves.columns), task / blocks / across};
         BlockMover<T>(moves, map, streams, block, buffer).run();
 #if defined(__x86_64__)
-        // What went past the caches is visible to others before this thread says that it is done.
+        // Stores past the caches are visible to others before this thread says that it is done.
         _mm_sfence();
 #endif
       });

@@ -1,4 +1,4 @@
-// Explicit instantiation for what transpose() moves.
+// Explicit instantiation for the types that transpose() moves.
 #pragma once
 
 #include "core/instantiate.hpp"

@@ -1,4 +1,4 @@
-// What a transposition comes down to: C(i, j) = f(A(i, j)) between two strided arrangements of the same elements.
+// Normal form of a transposition: C(i, j) = f(A(i, j)) between two strided arrangements of the same elements.
 #pragma once
 
 #include "core/product.hpp"

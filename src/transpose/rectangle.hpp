@@ -31,7 +31,7 @@ class Divider {
 };
 
 /// The paper's r_j(i) = (i + floor(j / b)) mod rows and s'_j(i) = (j + i columns - floor(i / a)) mod rows, both a sum
-/// of what depends on j and what depends on i, modulo rows; and d'_i(j). c = gcd(rows, columns), a = rows / c, b =
+/// of a term in j and a term in i, modulo rows; and d'_i(j). c = gcd(rows, columns), a = rows / c, b =
 /// columns / c.
 struct RotatedColumn {
   Divider rows;
@@ -70,10 +70,10 @@ struct ShuffledRow {
   }
 };
 
-/// The matrix and what its passes hold beside it: for each team a row, or a few neighbouring columns.
+/// The matrix and the workspace of its passes: for each team a row, or a few neighbouring columns.
 template <class T> struct Rectangle {
-  /// Columns at a time: several cache lines of each row on CPUs; on GPUs one, since what may be held is to keep as many
-  /// teams busy as can be.
+  /// Columns at a time: several cache lines of each row on CPUs; on GPUs one, since the workspace is to keep as many
+  /// teams busy as possible.
   static constexpr int width = (on_host ? 512 : 64) / static_cast<int>(sizeof(T));
   static constexpr int threads = on_host ? 1 : 1024;
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads, 1>>;
@@ -88,7 +88,7 @@ template <class T> struct Rectangle {
 
   Rectangle(const ExecutionSpace& space, T* elements, Index row_count, Index column_count)
       : data(elements), rows(row_count), columns(column_count) {
-    // As many as fill the device, where what they hold is small beside the matrix.
+    // As many teams as fill the device, if their workspace is small beside the matrix.
     const Index most = on_host ? space.concurrency() : 512;
     const auto teams = [&](Index each) { return std::clamp<Index>(rows * columns / 8 / each, 1, most); };
     teams_of_columns = teams(rows * width);

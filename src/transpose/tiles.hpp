@@ -15,13 +15,13 @@ struct Block {
   Block(const TransposeOptions& options, int rows_by_default, int columns_by_default)
       : rows(options.block_rows > 0 ? options.block_rows : rows_by_default),
         columns(options.block_columns > 0 ? options.block_columns : columns_by_default) {}
-  /// Of a tile in shared memory.
+  /// Bytes of a tile in shared memory.
   [[nodiscard]] std::size_t bytes(bool padded, std::size_t element_bytes) const {
     return element_bytes * (static_cast<std::size_t>(rows) + (padded ? 1 : 0)) * static_cast<std::size_t>(columns);
   }
 };
 
-/// Of the variants with blocks.
+/// Block of a variant that has blocks.
 inline Block block_of(const TransposeOptions& options) {
   return {options, 32, options.variant == TransposeVariant::naive ? 8 : 32};
 }
@@ -38,7 +38,7 @@ void move_naively(const ExecutionSpace& space, const Moves<T>& moves, const Map<
       KOKKOS_LAMBDA(Index i, Index j, Index k) { moves.target(i, j, k) = map(moves.source(i, j, k)); });
 }
 
-/// The tile of a team: where it begins and what of it lies in the matrix.
+/// The tile of a team: its beginning, and the extents of its part in the matrix.
 struct Tile {
   Index i;
   Index j;
@@ -58,7 +58,7 @@ struct Tile {
             static_cast<int>(moves.rows - i < rows ? moves.rows - i : rows),
             static_cast<int>(moves.columns - j < columns ? moves.columns - j : columns)};
   }
-  /// How many there are.
+  /// Number of tiles.
   template <class T> static int count(const Moves<T>& moves, int rows, int columns) {
     const Index tiles = (moves.rows + rows - 1) / rows * ((moves.columns + columns - 1) / columns) * moves.batch;
     require(tiles < (Index{1} << 31), "transpose: ", tiles, " blocks of ", rows, " x ", columns,
@@ -90,7 +90,7 @@ KOKKOS_INLINE_FUNCTION void read_tile(const Team& team, const Moves<T>& moves, c
                    [&](int r, int c) { buffer[r + c * leading] = moves.source(tile.i + r, tile.j + c, tile.k); });
 }
 
-/// Writes it along its rows, which lie contiguous where it goes.
+/// Write a tile along its rows, which are contiguous in the target.
 template <class T, class Team>
 KOKKOS_INLINE_FUNCTION void write_tile(const Team& team, const Moves<T>& moves, const Map<T>& map, const Tile& tile,
                                        const T* buffer, int leading) {
@@ -102,7 +102,7 @@ using TeamPolicy = Kokkos::TeamPolicy<ExecutionSpace>;
 using Team = TeamPolicy::member_type;
 
 inline constexpr int team_threads = on_host ? 1 : 256;
-/// Of the memory that a team shares: on GPUs the multiprocessor's own, on CPUs one without a limit to speak of.
+/// Level of the memory that a team shares: on GPUs the multiprocessor's own, on CPUs one without a limit to speak of.
 inline constexpr int scratch_level = on_host ? 1 : 0;
 inline constexpr std::size_t buffer_alignment = 16;
 

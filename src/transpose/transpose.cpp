@@ -1,3 +1,4 @@
+// Transpose on one rank: checks, normal form and dispatch.
 #include "core/names.hpp"
 #include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"
@@ -92,7 +93,7 @@ template <class T> Moves<T> moves_of(const StridedBatch<const T>& A, Operation o
   return moves;
 }
 
-// Down the columns of A, for what crosses nothing or is laid out by no one stride.
+// Move elements down the columns of A: for moves that do not cross, or that have no single stride.
 template <class T> void move_elements(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
   for_each_run(
       space, "heddle::transpose::relayout", moves.rows, moves.columns * moves.batch,
@@ -123,7 +124,7 @@ template <class T> void move_along(const ExecutionSpace& space, const Moves<T>& 
   move_elements(space, moves, map);
 }
 
-// Below this, what a streamed transposition spares is less than what it costs to begin.
+// Below this, a streamed transposition spares less than its start costs.
 constexpr Index small = 64 * 64;
 
 }  // namespace

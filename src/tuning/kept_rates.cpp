@@ -1,4 +1,4 @@
-// Rates of the tile model in a file: kept, loaded, read.
+// Files of rates of the tile model: written, loaded, read.
 #include "core/instantiate.hpp"
 #include "core/scalar_name.hpp"
 #include "gemm/emulation/residues.hpp"
@@ -19,7 +19,7 @@
 namespace heddle {
 namespace {
 
-// What emulated products are made of: others' rates say nothing of these.
+// Name of the integer products that emulated products consist of: rates hold for these alone.
 template <Scalar T> std::string integer_products() {
   return message_of(impl::ResidueSystem::planes(impl::field_of<T>, emulation_moduli<T>(1)), " by ",
                     emulation_description());
@@ -38,7 +38,7 @@ std::string ways_of(const Communicator& comm) {
   return ways;
 }
 
-// Throws nlohmann::json::exception for what is no file of rates.
+// Throws nlohmann::json::exception if the text is no file of rates.
 MachineRates rates_in(const nlohmann::json& json) {
   MachineRates rates;
   for (const auto& point : json.at("gemm")) {
@@ -115,7 +115,7 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
   const std::string transport = ways_of(comm);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   try {
-    // Another BLAS, or another of its kernels, is another machine; so is another way between the ranks.
+    // Another BLAS, another of its kernels, or another transport between ranks counts as another machine.
     if (json.at("blas").get<std::string>() != blas::description() ||
         json.at("transport").get<std::string>() != transport) {
       return std::nullopt;

@@ -1,4 +1,4 @@
-// Measuring the rates of the tile model.
+// Measurement of the rates of the tile model.
 #include "comm/progress_thread.hpp"
 #include "comm/queue.hpp"
 #include "comm/tags.hpp"
@@ -29,7 +29,7 @@ using impl::best_of;
 using impl::make_operand;
 using impl::slowest;
 
-// Whom a rank sends to and receives from.
+// Ranks that a rank sends to and receives from.
 struct Neighbours {
   int next;
   int previous;
@@ -190,7 +190,7 @@ void measure_products(const Communicator& comm, const impl::Instances& instances
     products.back().run(1);
     constexpr int few = impl::on_host ? 1 : 4;
     one = slowest(comm, [&] { products.back().run(few); }) / few;
-    // Of a whole round, where ranks share cores, as many as there is time for: the next ones go on from there.
+    // If ranks share cores, run as much of a whole round as time allows; the next runs go on from there.
     const double burst = impl::on_host ? budget / 2 : burst_seconds;
     counts.push_back(
         std::clamp(static_cast<int>(std::lround(burst / one)), impl::on_host ? 1 : 2, products.back().round()));
@@ -303,7 +303,7 @@ void measure_link(const Communicator& comm, const impl::Instances& instances, co
   // As long as a band: short messages don't reach a GPU link's rate.
   const double bytes = impl::on_host ? 0x1p23 : std::min(0x1p28, memory / 4.0);
   const auto elements = static_cast<Index>(bytes) / static_cast<Index>(sizeof(T));
-  // Where a rank is alone on its node, every link is one between nodes.
+  // If a rank is alone on its node, every link is one between nodes.
   const bool has_company = comm.all_reduce(comm.node_size(), Reduction::minimum) > 1;
   const Neighbours neighbours = neighbours_of(comm, !has_company);
   if (has_company && comm.nodes() > 1) {

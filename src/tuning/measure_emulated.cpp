@@ -1,3 +1,4 @@
+// Measurement of the rates of emulated products.
 #include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/emulation/residues.hpp"

@@ -1,4 +1,4 @@
-// What measurements of rates share.
+// Code that measurements of rates share.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -45,8 +45,8 @@ template <class Work> [[nodiscard]] double slowest(const Communicator& comm, con
   return comm.all_reduce(timer.seconds(), Reduction::maximum);
 }
 
-/// The shortest of `repeats` measurements, after one that isn't counted: what the machine can do when nothing else
-/// interferes, which a median over a fraction of a second does not tell.
+/// The shortest of `repeats` measurements, after one that isn't counted: the machine's time without interference, which
+/// a median over a fraction of a second does not tell.
 template <class Work> [[nodiscard]] double best_of(const Communicator& comm, int repeats, const Work& work) {
   static_cast<void>(slowest(comm, work));
   double best = slowest(comm, work);

@@ -24,7 +24,7 @@ namespace {
 // Chains of multiply-adds x = x a + b, each of which waits for itself alone; run() gives a sum that needs all of them.
 template <class R> struct Chains {
   R (*run)(Index steps, R a, R b);
-  double flops;  // Of a step.
+  double flops;  // Flops of a step.
 };
 
 #ifdef __clang__
@@ -72,7 +72,7 @@ template <class R> using Plain __attribute__((vector_size(16))) = R;
 HEDDLE_CHAINS(plain, , double, Plain<double>, few_chains, HEDDLE_BROADCAST, HEDDLE_MULTIPLY_AND_ADD)
 HEDDLE_CHAINS(plain, , float, Plain<float>, few_chains, HEDDLE_BROADCAST, HEDDLE_MULTIPLY_AND_ADD)
 
-// Those that this processor has, asked as the program runs.
+// Chains that this processor supports, detected at run time.
 template <class R> std::vector<Chains<R>> chains_here() {
   using Run = R (*)(Index, R, R);
   std::vector<Chains<R>> chains;

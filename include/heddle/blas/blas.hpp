@@ -11,8 +11,8 @@
 
 namespace heddle::blas {
 
-/// What the matrix products on one execution space instance share. With CUDA it has a cuBLAS handle and workspace of
-/// its own, so that the kernels that cuBLAS chooses, and so the bits, do not depend on what runs on other instances;
+/// State shared by the matrix products on one execution space instance. With CUDA it has a cuBLAS handle and workspace
+/// of its own, so that the kernels that cuBLAS chooses, and so the bits, do not depend on what runs on other instances;
 /// making the first then costs about a millisecond. Up to four that no context uses any more are kept until Kokkos
 /// ends, with 32 MiB of the device's memory each (twice as much after eigenvectors). Copies share it.
 class Context {
@@ -50,10 +50,10 @@ class Context {
 ///
 /// Bits: those of the BLAS in use, a function of shape, operations and number of threads, but not of leading dimensions
 /// or addresses. cuBLAS looks at leading dimensions and addresses where C has one row or column, and, in double
-/// precision, at whether all columns begin on 16 bytes; what is not as it has to be is then copied first, to memory
-/// that the context keeps, and so in the mode tf32, of which this has not been examined. (Nor has rocBLAS.) Error: that
-/// of a sum of k products in any order. A BLAS may multiply a factor by alpha before it multiplies the factors, and
-/// what underflows in it is lost times the other factor.
+/// precision, at whether all columns begin on 16 bytes; operands with other layouts are then copied first, to memory
+/// that the context keeps. They are copied in the mode tf32 too, which has not been examined. (Nor has rocBLAS.) Error:
+/// that of a sum of k products in any order. A BLAS may multiply a factor by alpha before it multiplies the factors,
+/// and what underflows in it is lost times the other factor.
 template <Scalar T>
 void gemm(const Context& context, Operation op_a, Operation op_b, std::type_identity_t<T> alpha,
           const MatrixView<const std::type_identity_t<T>>& A, const MatrixView<const std::type_identity_t<T>>& B,

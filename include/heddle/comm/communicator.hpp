@@ -28,7 +28,7 @@ struct Ranks;
 Ranks ranks_of(const Communicator& comm);
 }  // namespace impl
 
-/// How the values of all ranks are combined into one.
+/// Operation that combines the values of all ranks into one.
 enum class Reduction { sum, minimum, maximum };
 
 /// A group of ranks. It owns a duplicate of an MPI communicator, so that no message of the library can be taken for one
@@ -55,12 +55,13 @@ class Communicator {
   [[nodiscard]] int rank() const noexcept;
   /// Number of ranks.
   [[nodiscard]] int size() const noexcept;
-  /// Number of nodes that the ranks are on. A node is what shares memory, or, where HEDDLE_NODE_SIZE is set to k, k
-  /// ranks of the job in a row, which lets one machine stand for several; devices stay those of the real node.
+  /// Number of nodes that the ranks are on. A node is a set of ranks that share memory, or, if HEDDLE_NODE_SIZE is
+  /// set to k, k ranks of the job in a row, so that one machine stands for several; devices stay those of the real
+  /// node.
   [[nodiscard]] int nodes() const noexcept;
   /// The number of a rank's node, from 0; nodes are numbered by their lowest ranks.
   [[nodiscard]] int node_of(int rank) const;
-  /// The same of every rank.
+  /// The node number of every rank.
   [[nodiscard]] const std::vector<int>& nodes_of_ranks() const noexcept;
   /// The number of this rank among the ranks of its node, from 0.
   [[nodiscard]] int node_rank() const noexcept;
@@ -135,10 +136,10 @@ class Communicator {
     return std::move(messages->from);
   }
 
-  /// Runs `work` on every rank and gives what it gives. Unlike on_each(), `work` may have collective calls on this
-  /// communicator and messages of its transport. Where it throws on some ranks, the others stop waiting for them, here
+  /// Runs `work` on every rank and returns its result. Unlike on_each(), `work` may have collective calls on this
+  /// communicator and messages of its transport. If it throws on some ranks, the others stop waiting for them, here
   /// or in their next call, and all throw one Error: that of the lowest rank that failed by itself, whose number its
-  /// message begins with. Where it throws on every rank by itself, as for arguments that are wrong everywhere, each
+  /// message begins with. If it throws on every rank by itself, as for arguments that are wrong everywhere, each
   /// throws its own. Exceptions of other types become Errors. Collective; costs nothing where nothing is thrown. The
   /// library's collective operations do this themselves; it is for callers' own loops, callbacks and steps between
   /// them.
@@ -153,10 +154,10 @@ class Communicator {
       scope.fail();
     }
   }
-  /// Runs `work` on rank `root` alone. What it throws is thrown on every rank as the same Error. Collective.
+  /// Runs `work` on rank `root` alone. An exception of it is thrown on every rank as the same Error. Collective.
   void on_rank(int root, const std::function<void()>& work) const;
-  /// Runs `work`, which must not have collective calls, on every rank. If it throws, what it threw on the lowest such
-  /// rank is thrown on every rank. Collective.
+  /// Runs `work`, which must not have collective calls, on every rank. If it throws, the exception of the lowest
+  /// such rank is thrown on every rank. Collective.
   void on_each(const std::function<void()>& work) const;
 
   /// The transport of this communicator; see transport_of() in <heddle/comm/transport.hpp>.

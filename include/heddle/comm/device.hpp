@@ -1,4 +1,4 @@
-// Which device a rank uses, chosen before Kokkos is initialised.
+// Choice of a rank's device, before Kokkos is initialised.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -28,8 +28,8 @@ struct DeviceBinding {
 /// variable names no device.
 [[nodiscard]] DeviceBinding bind_device(MPI_Comm comm);
 
-/// Bytes that Views in the memory of kernels can still take: what is free on the device, or on CPU backends what the
-/// operating system can give to programs. Infinity where nobody says. Needs Kokkos on GPUs.
+/// Bytes that Views in the memory of kernels can still take: free memory of the device, or on CPU backends memory that
+/// the operating system can give to programs. Infinity if that is unknown. Needs Kokkos on GPUs.
 [[nodiscard]] double available_memory();
 
 }  // namespace heddle

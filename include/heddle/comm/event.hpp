@@ -15,7 +15,7 @@ class Event {
   /// An event that is past when all work given to `space` so far is done. `timed` says that seconds_since() will be
   /// asked. Does not block on GPUs.
   [[nodiscard]] static Event on(const ExecutionSpace& space, bool timed = false);
-  /// The same of a stream of the vendor's runtime (cudaStream_t, hipStream_t), which others made.
+  /// The same for a stream of the vendor's runtime (cudaStream_t, hipStream_t) that the caller made.
   [[nodiscard]] static Event on_stream(void* stream);
 
   /// Whether the device has passed this mark. Does not block.

@@ -21,7 +21,7 @@ class Request {
   class Transfer;
   class Progress;
 
-  /// Makes a request of nothing, which is complete.
+  /// Makes an empty request, which is complete.
   Request() = default;
   /// Makes the request of an operation of a transport. With `order_on`, completion orders the later work of that
   /// instance after event().
@@ -42,10 +42,10 @@ class Request {
   void wait();
   /// Whether there is something left to wait for.
   [[nodiscard]] bool active() const noexcept { return operation_ != nullptr; }
-  /// When the data of a complete receive are there; empty for sends.
+  /// Event after which the data of a complete receive are there; empty for sends.
   [[nodiscard]] const Event& event() const noexcept { return event_; }
-  /// When the transfer of a complete operation began, where Transport::set_timed() is on; empty where that is not
-  /// known.
+  /// Event at which the transfer of a complete operation began, if Transport::set_timed() is on; empty if that is
+  /// not known.
   [[nodiscard]] const Event& begin() const noexcept { return begin_; }
 
  private:

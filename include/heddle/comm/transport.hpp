@@ -1,4 +1,4 @@
-// How a buffer of memory gets from one rank to another.
+// Transports, which move buffers of memory from one rank to another.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -48,7 +48,7 @@ inline constexpr std::array transport_kinds = {TransportKind::peer, TransportKin
 /// the communicator. Copies of this handle are the same transport; transport_of() and make_transport() return one.
 class Transport {
  public:
-  /// What a kind of transport implements; internal to the library.
+  /// Interface that a kind of transport implements; internal to the library.
   class Implementation;
   /// A block as an implementation takes it: `columns` runs of `width` bytes, each `leading` bytes after the one before.
   struct Bytes {
@@ -71,7 +71,7 @@ class Transport {
   /// Whether the columns of a block may lie apart, that is, with a leading dimension above the number of rows, whoever
   /// sends and receives it. Otherwise only contiguous blocks are taken.
   [[nodiscard]] bool takes_blocks() const noexcept;
-  /// Whether receive_by() works with rank `partner`: whether kernels may read what is sent where it lies.
+  /// Whether receive_by() works with rank `partner`: whether kernels may read a sent block in place.
   [[nodiscard]] bool shows_blocks(int partner) const;
 
   /// Sends `block` to rank `destination`, once the work given to space() so far has filled it.
@@ -131,7 +131,7 @@ class Transport {
   [[nodiscard]] bool operator==(const Transport& other) const noexcept = default;
 
  private:
-  /// What a completed receive puts after itself: later work on space(), or what waits for its event.
+  /// Order of work behind a complete receive: all later work on space(), or only work that waits for its event.
   enum class Order { on_space, by_events };
   template <class T> static Bytes bytes_of(const MatrixView<T>& block) {
     return {block.data(), block.extent(0) * sizeof(T), block.extent(1),

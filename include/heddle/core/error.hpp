@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// What went wrong, in terms that a caller can act on; the command turns it into its exit code.
+/// Kind of an error, in terms that a caller can act on; the command turns it into its exit code.
 enum class ErrorKind {
   argument,  ///< A wrong argument or option (exit code 2).
   /// An input file or deck that can't be used; the message names the file, the place and the expected form (exit code
@@ -18,14 +18,14 @@ enum class ErrorKind {
   /// or the device failed (exit code 1).
   storage,
   computation,  ///< The computation failed, or a check of its result did (exit code 1).
-  memory,       ///< There is not the memory for it, on the host or a device (exit code 1).
+  memory,       ///< Memory is short, on the host or a device (exit code 1).
 };
 
 /// The one exception that Heddle throws. Its message is a single line that can be understood by itself.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
-  /// What went wrong.
+  /// Kind of the error.
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
 
  private:

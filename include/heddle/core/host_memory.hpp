@@ -1,9 +1,9 @@
-// How much memory this machine has.
+// Size of this machine's memory.
 #pragma once
 
 namespace heddle {
 
-/// Bytes of this machine's memory, swap included: what no allocation on the host can exceed. Infinity where the system
+/// Bytes of this machine's memory, swap included, which no allocation on the host can exceed. Infinity if the system
 /// does not say.
 [[nodiscard]] double host_memory() noexcept;
 

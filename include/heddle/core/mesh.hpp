@@ -23,7 +23,7 @@ enum class CellKind : std::uint8_t {
   hexahedron = 12,
   wedge = 13,
   pyramid = 14,
-  polyhedron = 42,  ///< Its corners are in no order; what its faces are, PolyhedronFaces says.
+  polyhedron = 42,  ///< Its corners are in no order; PolyhedronFaces lists its faces.
 };
 
 /// Number of corners of a cell of this kind; 0 for polygons and polyhedra, and for a number that is no kind.
@@ -91,7 +91,7 @@ template <PointId Id, class Space = MemorySpace> struct Mesh {
   CellKind kind = CellKind::tetrahedron;
   Kokkos::View<const Id*, Space> points;       ///< Numbers of the points at the corners of all cells, cell after cell.
   Kokkos::View<const CellKind*, Space> kinds;  ///< The kind of each cell; empty where all are of one `kind`.
-  /// Where the corners of each cell begin in `points`, and where the last end: one more than cells.
+  /// Index of each cell's first corner in `points`, and the end of the last: one more than cells.
   Kokkos::View<const Index*, Space> offsets;
   /// Not 0 for cells that are copies of another rank's or piece's cells; empty: there are none.
   Kokkos::View<const std::uint8_t*, Space> ghosts;
@@ -132,7 +132,7 @@ struct PolyhedronFaces {
 
 /// The most faces that one polyhedron may have, so that the number of a side fits a byte.
 inline constexpr Index most_polyhedron_faces = 255;
-/// What FaceList::side says of a cell of two dimensions that stands in the list itself.
+/// Value of FaceList::side for a cell of two dimensions that stands in the list itself.
 inline constexpr std::uint8_t whole_cell = 255;
 
 /// A list of faces of cells: polygons of three points or more, in a defined order.

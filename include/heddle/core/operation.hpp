@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-/// What op(X) is: X itself, its transpose, or its conjugate transpose (for real X the transpose).
+/// Operation op(X): X itself, its transpose, or its conjugate transpose (for real X the transpose).
 enum class Operation { none, transpose, conjugate_transpose };
 
 /// The name of an operation as in BLAS: "N", "T" or "C".

@@ -8,10 +8,10 @@
 
 namespace heddle {
 
-/// An output file that replaces `target` when it is complete: what is written to path(), in the same folder, becomes
-/// `target` with commit().
+/// An output file that replaces `target` when it is complete: commit() renames path(), in the same folder, to
+/// `target`.
 ///
-/// Without commit(), the destructor removes what was written, and a file that was at `target` before is still there;
+/// Without commit(), the destructor removes path(), and a file that was at `target` before is still there;
 /// where a signal ends the process, remove_pending_files() does it. An object that is made before a long computation
 /// finds out at once if the folder can't be written. For one rank; not collective.
 class PendingFile {
@@ -39,7 +39,7 @@ class PendingFile {
   bool committed_ = false;
 };
 
-/// A PendingFile that is written as a stream. What can't be written throws the Error of PendingFile::refuse() out of
+/// A PendingFile that is written as a stream. A failed write throws the Error of PendingFile::refuse() out of
 /// the output that found it, or out of commit().
 class PendingStream : public std::ostream {
  public:
@@ -56,7 +56,7 @@ class PendingStream : public std::ostream {
   std::unique_ptr<Buffer> buffer_;
 };
 
-/// Removes what every PendingFile of this process has written and not committed. It may be called in a signal handler,
+/// Removes the uncommitted files of all PendingFiles of this process. It may be called in a signal handler,
 /// for the process to end after it: the objects no longer have a file.
 void remove_pending_files() noexcept;
 

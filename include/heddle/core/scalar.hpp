@@ -1,4 +1,4 @@
-// The four scalar types that dense operations take, and what follows from each.
+// The four scalar types that dense operations take, and the properties of each.
 #pragma once
 
 #include <Kokkos_Complex.hpp>
@@ -12,9 +12,9 @@
 
 namespace heddle {
 
-/// Where kernels run: the default execution space of the Kokkos that Heddle was built with.
+/// Execution space of the kernels: the default execution space of the Kokkos that Heddle was built with.
 using ExecutionSpace = Kokkos::DefaultExecutionSpace;
-/// Where matrices and vectors are stored: the memory space of ExecutionSpace.
+/// Memory space of matrices and vectors: the memory space of ExecutionSpace.
 using MemorySpace = ExecutionSpace::memory_space;
 
 /// The type of global and local extents and indices.
@@ -86,7 +86,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T multiply_add(const T& a, const T& b
   }
 }
 
-/// A column-major matrix in the library's memory space: what a rank keeps of a DistributedMatrix.
+/// A column-major matrix in the library's memory space: a rank's part of a DistributedMatrix.
 template <Scalar T> using LocalMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
 
 /// A column-major matrix with any leading dimension in the library's memory space: a sub-view of a LocalMatrix, or a

@@ -6,8 +6,8 @@
 namespace heddle {
 
 /// A vector with any stride. Functions that take views of any layout are templates that only pass on their views as a
-/// StridedVector, StridedMatrix or StridedBatch: what they call, in a namespace `compiled`, is compiled once in the
-/// library for each type of elements.
+/// StridedVector, StridedMatrix or StridedBatch: the functions that they call, in a namespace `compiled`, are compiled
+/// once in the library for each type of elements.
 template <class T> using StridedVector = Kokkos::View<T*, Kokkos::LayoutStride, MemorySpace>;
 /// A matrix with any strides.
 template <class T> using StridedMatrix = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;

@@ -12,10 +12,10 @@ namespace heddle {
 /// The commit the library was built from, with "-dirty" appended where the tree had changes; "unknown" outside git.
 [[nodiscard]] std::string_view git_hash();
 
-/// An optional library that was not there when Heddle was built.
+/// An optional library that was missing when Heddle was built.
 struct AbsentLibrary {
   std::string_view name;
-  std::string_view adds;     ///< What Heddle could do with it, to follow "would add".
+  std::string_view adds;     ///< Features that it would add, to follow "would add".
   std::string_view package;  ///< Debian's package.
 };
 

@@ -18,7 +18,7 @@ namespace heddle {
 /// Copies are shallow, as those of Kokkos Views are: both objects name the same elements. All ranks must
 /// construct with equal arguments. Making one with storage of its own is local (no messages); with the caller's storage
 /// it is collective, and a rank waits for the others, since one whose array does not fit is every rank's error.
-/// Elements are not initialised. Where the placement says host memory, the library pins it; kernels reach it too, over
+/// Elements are not initialised. If the placement says host memory, the library pins it; kernels reach it too, over
 /// the bus.
 template <Scalar T> class DistributedMatrix {
  public:
@@ -37,7 +37,7 @@ template <Scalar T> class DistributedMatrix {
 
   [[nodiscard]] Index rows() const noexcept { return placement_.rows(); }
   [[nodiscard]] Index columns() const noexcept { return placement_.columns(); }
-  /// Which rank owns which element.
+  /// Owner rank of each element.
   [[nodiscard]] const Placement& placement() const noexcept { return placement_; }
   /// The communicator whose ranks keep the matrix.
   [[nodiscard]] const Communicator& communicator() const {
@@ -97,8 +97,8 @@ void fill(const DistributedMatrix<T>& A, const Function& f) {
 /// Sets every element of A to `value`. Does not block.
 template <Scalar T> void fill(const DistributedMatrix<T>& A, std::type_identity_t<T> value);
 
-/// Copies A into B, of the same shape, between any two placements on communicators of the same ranks. What two ranks
-/// share travels in panels, of which one is packed while others are under way. Throws Error(argument) for unequal
+/// Copies A into B, of the same shape, between any two placements on communicators of the same ranks. Elements that two
+/// ranks share travel in panels, of which one is packed while others are under way. Throws Error(argument) for unequal
 /// shapes and for communicators of different ranks. Blocks. Bits: the elements are copied.
 template <Scalar T> void redistribute(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 
@@ -110,7 +110,7 @@ template <Scalar T> [[nodiscard]] HostMatrix<T> gather(const DistributedMatrix<T
 /// every rank alike, where it has another, and where no rank has the number `root`. Blocks.
 template <Scalar T> void scatter(const HostMatrix<T>& whole, int root, const DistributedMatrix<T>& A);
 
-/// Which norm of a matrix is meant: `one` is max_j sum_i |a_ij|, `infinity` is max_i sum_j |a_ij|, `frobenius` is
+/// Kind of a norm of a matrix: `one` is max_j sum_i |a_ij|, `infinity` is max_i sum_j |a_ij|, `frobenius` is
 /// sqrt(sum |a_ij|^2), and `maximum` is max |a_ij|.
 enum class Norm { one, infinity, frobenius, maximum };
 /// The norm of a matrix; 0 for an empty one. The Frobenius norm is scaled so that it neither overflows nor underflows.

@@ -1,4 +1,4 @@
-// Which rank owns which element of a matrix.
+// Placement of a matrix: the owner rank of each element.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -42,21 +42,21 @@ struct CyclicAxis {
   friend bool operator==(const CyclicAxis&, const CyclicAxis&) = default;
 };
 
-/// Which memory of its owner a matrix element is in. With `host` it is in pinned host memory that the device can reach,
+/// Memory of its owner that holds a matrix element. With `host` it is pinned host memory that the device can reach,
 /// for matrices larger than the devices' memory: products stream it through the devices, and everything else reads and
 /// writes it at the speed of the bus. On CPU backends both are the same memory.
 enum class Residence { device, host };
 
-/// How the processes of a grid are numbered: along its rows, or along its columns.
+/// Numbering of the processes of a grid: along its rows, or along its columns.
 enum class GridOrder { row_major, column_major };
 
-/// The shape of a matrix and which rank owns which element of it: the two-dimensional block-cyclic distribution of
+/// The shape of a matrix and the owner rank of each element: the two-dimensional block-cyclic distribution of
 /// ScaLAPACK. All other placements are special cases of it.
 ///
 /// Process (p, q) of the process grid is rank first_rank + p * grid_columns + q, or, numbered along columns,
-/// first_rank + q * grid_rows + p. The first block is on process (0, 0), or another (begun_at()). What is called a
-/// rank's row and column in the grid here is counted from the first block's process: grid_row() and the axes need not
-/// know where that is. Ranks outside the grid own nothing.
+/// first_rank + q * grid_rows + p. The first block is on process (0, 0), or another (begun_at()). A rank's row and
+/// column in the grid are counted from the first block's process: grid_row() and the axes need not know where that is.
+/// Ranks outside the grid own nothing.
 class Placement {
  public:
   Placement() = default;
@@ -89,7 +89,7 @@ class Placement {
   [[nodiscard]] const CyclicAxis& column_axis() const noexcept { return column_axis_; }
   /// The rank of the grid's first process.
   [[nodiscard]] int first_rank() const noexcept { return first_rank_; }
-  /// How the processes of the grid are numbered; row_major where the grid has one row or one column.
+  /// Numbering of the processes of the grid; row_major if the grid has one row or one column.
   [[nodiscard]] GridOrder order() const noexcept {
     return by_columns_ ? GridOrder::column_major : GridOrder::row_major;
   }
@@ -149,7 +149,7 @@ class Placement {
   CyclicAxis row_axis_;
   CyclicAxis column_axis_;
   int first_rank_ = 0;
-  int first_row_ = 0;  // Of the first block, in the grid.
+  int first_row_ = 0;  // Row of the first block in the grid.
   int first_column_ = 0;
   bool by_columns_ = false;
   Residence residence_ = Residence::device;

@@ -9,7 +9,7 @@ namespace heddle {
 
 /// An array descriptor of ScaLAPACK for a dense matrix, in the order of its nine integers.
 struct ScalapackDescriptor {
-  int type = 1;           ///< DTYPE_: 1 for a dense matrix, which is all that is taken.
+  int type = 1;           ///< DTYPE_: 1 for a dense matrix, the only type taken.
   int context = 0;        ///< CTXT_, a handle of BLACS; not read, as the grid is given beside it.
   int rows = 0;           ///< M_
   int columns = 0;        ///< N_

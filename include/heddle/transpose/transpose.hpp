@@ -16,7 +16,7 @@ namespace heddle {
 template <class T>
 concept Transposable = Scalar<T> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
 
-/// How elements are moved. naive, tiled and tiled_padded are the steps of the GPU literature (G. Ruetsch and P.
+/// Method of moving elements. naive, tiled and tiled_padded are the steps of the GPU literature (G. Ruetsch and P.
 /// Micikevicius, "Optimizing matrix transpose in CUDA", 2009), and are there to be compared. All variants give the same
 /// bits.
 enum class TransposeVariant {
@@ -36,9 +36,9 @@ enum class TransposeVariant {
 /// The variant of a name. Throws Error(argument) for any other text.
 [[nodiscard]] TransposeVariant transpose_variant_from(std::string_view text);
 
-/// How a transpose is done.
+/// Options of a transpose.
 struct TransposeOptions {
-  TransposeVariant variant = TransposeVariant::automatic;  ///< How elements are moved.
+  TransposeVariant variant = TransposeVariant::automatic;  ///< Method of moving elements.
   /// Extent of a block along the rows of A, for naive, tiled and tiled_padded; 0 lets the library choose. On GPUs a
   /// block has at most 1024 elements where it is naive, and fits the shared memory of a team where it is tiled.
   int block_rows = 0;

@@ -36,7 +36,7 @@ template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const C
 /// Keeps `rates` for load_rates(). Collective: rank 0 writes. Throws Error(output) where the folder can't be written.
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
 
-/// The rates that a file of save_rates() holds, of whatever machine. Not collective. Throws Error(input) for a file
+/// The rates in a file of save_rates(), of any machine. Not collective. Throws Error(input) for a file
 /// that can't be read or holds none.
 [[nodiscard]] MachineRates read_rates(const std::filesystem::path& file);
 
