@@ -1,3 +1,4 @@
+// Planning and execution of distributed matrix products.
 #include "comm/release.hpp"
 #include "comm/vendor.hpp"
 #include "core/instantiate.hpp"
@@ -80,7 +81,7 @@ template <Scalar T> struct GemmPlan<T>::State {
   const Setting setting;
   std::unique_ptr<impl::Executor<T>> executor;
   impl::ProductQueue<T> queue;
-  Timeline timeline;  // Of the last product that was executed.
+  Timeline timeline;  // Timeline of the last product that was executed.
 };
 
 namespace {
@@ -102,7 +103,7 @@ GemmReport report_of(const impl::Executor<T>& executor, Index products, Index mo
   report.gflops = seconds > 0.0 ? flops / seconds / 1e9 : 0.0;
   report.emulation = executor.emulation_report();
   report.emulation_taken = facts.arithmetic.emulation_taken;
-  // For a probe the bands travel once more.
+  // The bands travel once more for a probe.
   const bool emulated = facts.arithmetic.emulated();
   const bool probed = emulated && impl::wants_probe(facts.arithmetic.emulation_taken);
   const auto times = static_cast<double>(moved);

@@ -1,3 +1,4 @@
+// Predicted time and memory of a product on a described cluster.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/emulation/emulated_bands.hpp"
@@ -39,8 +40,8 @@ Product shape_of(const ClusterShape& cluster, const Placement& a, const Placemen
   return shape;
 }
 
-// Of the rank that needs most, its parts of the matrices included. Ranks of equal shares need the same, and the first
-// ones have the largest shares: of many ranks some are looked at, and the first owner of each matrix.
+// Memory of the rank that needs most, its parts of the matrices included. Ranks of equal shares need the same, and the
+// first ones have the largest shares: only some of many ranks, and the first owner of each matrix, are looked at.
 template <Scalar T> double memory_of(const PlanFacts& facts, const std::vector<RankSchedule>& schedules) {
   const Product& product = facts.product;
   constexpr int most_looked_at = 8;

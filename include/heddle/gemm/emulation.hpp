@@ -21,7 +21,7 @@ enum class Arithmetic { native, emulated, automatic };
 /// The arithmetic of a name. Throws Error(argument), which lists the names, for any other text.
 [[nodiscard]] Arithmetic arithmetic_from(std::string_view text);
 
-/// What an emulated product does where the exponents within rows of op(A) or columns of op(B) spread so far that the
+/// Action of an emulated product where the exponents within rows of op(A) or columns of op(B) spread so far that the
 /// largest number of moduli allowed would lose bits which sums of T keep.
 enum class Fallback {
   /// Computes each element of alpha op(A) op(B) exactly (heddle::exact) and rounds it once. This is at least ten times
@@ -59,7 +59,7 @@ struct EmulationOptions {
   bool look = true;
   /// The largest number of moduli that a probe may choose.
   int most_moduli = 31;
-  /// What is done where a probe finds that even `most_moduli` moduli are not enough.
+  /// Action where a probe finds that even `most_moduli` moduli are not enough.
   Fallback fallback = Fallback::exact;
   /// Upper bound for the memory of the 32-bit sums that are held at once, in bytes. The sums of 16 columns are held
   /// even where they exceed it. 0 stands for 4 GiB on GPUs and 16 MiB on CPU backends.
@@ -123,9 +123,9 @@ template <Scalar T> class Quantised;
 /// may differ, and denormals must not be flushed to zero, which no backend does by itself.
 ///
 /// Error: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij| for alpha = 1, beta = 0, where a is row i of
-/// op(A) and b column j of op(B). Where op(A) and op(B) hold integers that fit the moduli, C is the exact product
+/// op(A) and b column j of op(B). If op(A) and op(B) hold integers that fit the moduli, C is the exact product
 /// rounded once. Elements much smaller than the largest of their row of op(A) or column of op(B) lose what lies below
-/// the last bit kept of that row or column. Where |a|_2 |b|_2 is far above sum |a_k b_k|, a probe finds this out before
+/// the last bit kept of that row or column. If |a|_2 |b|_2 is far above sum |a_k b_k|, a probe finds this out before
 /// the product is computed, and more moduli, or the fallback, make up for it.
 ///
 /// Cost: 2mnk operations for each product of 8-bit integers (EmulationScheme says how many there are), and passes over

@@ -49,14 +49,14 @@ struct GemmOptions {
   /// one column, too, with GemmTiles::half and for matrices in host memory. No bit of C depends on the grid.
   ProcessGrid grid{};
   /// L: the inner dimension is cut into L equal runs (of multiples of 64 but the last, where they are as long), and
-  /// each tile of C is the sum of its L products over them. Where ranks and layers have a common divisor G, ranks are G
+  /// each tile of C is the sum of its L products over them. If ranks and layers have a common divisor G, ranks are G
   /// grids, each of ranks / G that follow each other in number, so that nodes belong to one, and each takes L / G
   /// layers one after the other; mostly G = L. So less of A and B travels, but L times as much of C, and an owner of C
   /// holds L - 1 copies of its part. 0 lets the tile model choose: 1, but over several nodes 2, 4, 8 and so on, as it
   /// divides the ranks, where that is predicted to be faster by 3 % and more and the copies take no more than half of
   /// `workspace_bytes`. The automatic choice is 1, too, where `tile` or `grid` is given, so that bits at a given tile
   /// do not depend on the number of ranks; with TileChoice::published; with GemmTiles::half; for matrices in host
-  /// memory; and for emulated products. Of these, halves, host memory and arithmetic other than native refuse L > 1.
+  /// memory; and for emulated products. Halves, host memory and arithmetic other than native refuse L > 1.
   /// The copies count among what `workspace_bytes` allows.
   int layers = 0;
   /// Which tiles of C are computed; GemmTiles::half needs a square C.
@@ -182,8 +182,8 @@ template <Scalar T> class GemmPlan {
   ///
   /// On one rank with A, B and C on its device, and one layer, the host does nothing but give work to the instance: it
   /// does not wait, nor record, and allocates nothing. With beta == 0, a native product of one tile is one call of the
-  /// BLAS on `space` itself, so that it can be captured into a graph. What is made once: the BLAS's context on an
-  /// instance, by the first product on it (the plan keeps four of them), and a copy of a tile, by the first product
+  /// BLAS on `space` itself, so that it can be captured into a graph. Two things are made once: the BLAS's context on
+  /// an instance, by the first product on it (the plan keeps four of them), and a copy of a tile, by the first product
   /// with another beta. Emulated products block where their factors are probed: EmulationOptions::look set to false, or
   /// a number of moduli, spares that. With Kokkos 4 on CUDA the launch of a kernel that carries much, as those of
   /// emulated products do, waits until the last such kernel is done. On CPUs the work is done when this returns.
@@ -209,7 +209,7 @@ template <Scalar T> class GemmPlan {
   [[nodiscard]] int layers() const;
   /// The arithmetic of the plan: native or emulated.
   [[nodiscard]] Arithmetic arithmetic() const;
-  /// What this rank did in the last execute(), and when: products and waits, and with GemmOptions::record_timeline
+  /// Timeline of this rank in the last execute(): products and waits, and with GemmOptions::record_timeline
   /// transfers too.
   [[nodiscard]] const Timeline& timeline() const;
 

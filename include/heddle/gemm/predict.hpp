@@ -1,4 +1,4 @@
-// What a distributed product will take on a machine that need not be here.
+// Predicted time and memory of a distributed product on a described machine.
 #pragma once
 
 #include <heddle/gemm/gemm.hpp>
@@ -18,7 +18,8 @@ struct ClusterShape {
 /// The most ranks that a prediction is made for.
 inline constexpr int most_ranks_predicted = 65536;
 
-/// What a rank has more of to do than of anything else, where a product is predicted.
+/// Longest of the times that the slowest rank's products and links take alone; `products` if none of the links takes
+/// longer.
 enum class Bottleneck { products, links_within_nodes, links_between_nodes };
 /// "products", "links within nodes" or "links between nodes".
 [[nodiscard]] std::string to_string(Bottleneck bottleneck);
@@ -35,8 +36,8 @@ struct GemmPrediction {
   int layers = 0;                                ///< L: the runs of the inner dimension that are multiplied apart.
   int bands_per_pass = 0;                        ///< Bands of op(A) that a rank holds.
   Arithmetic arithmetic = Arithmetic::native;    ///< Native or emulated.
-  double bytes_received = 0.0;                   ///< From other ranks, summed over all ranks.
-  double bytes_between_nodes = 0.0;              ///< Of these, from other nodes.
+  double bytes_received = 0.0;                   ///< Bytes from other ranks, summed over all ranks.
+  double bytes_between_nodes = 0.0;              ///< Those of bytes_received from other nodes.
   /// Bytes that the rank with the largest need takes of its device: its parts of A, B and C, bands, tiles, layers,
   /// residues of emulated products, and on GPUs the workspaces of cuBLAS.
   double memory_bytes = 0.0;

@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-/// What a rank did in an interval. `product`: it computed the local product of one tile. `receive`: a band of A or B,
-/// or a tile of C, was on its way into this rank's memory. `send`: a band or tile of this rank was on its way out, or
-/// was held for a rank that had not asked for it yet. `wait`: the rank had no product to run.
+/// Activity of a rank in an interval. `product`: it computed the local product of one tile. `receive`: a band of A or
+/// B, or a tile of C, was on its way into this rank's memory. `send`: a band or tile of this rank was on its way out,
+/// or was held for a rank that had not asked for it yet. `wait`: the rank had no product to run.
 enum class TimelineKind { product, receive, send, wait };
 
 /// The name of a kind: "product", "receive", "send" or "wait".

@@ -1,5 +1,5 @@
-// From residues to floating-point numbers, by integers alone: the same bits everywhere. Of `width` numbers side by
-// side: one on GPUs, as many as its vectors like on a CPU.
+// Conversion of residues to floating-point numbers by integer arithmetic, with the same bits everywhere. `width`
+// numbers are converted together, on CPUs in SIMD lanes.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -11,7 +11,7 @@
 
 namespace heddle::impl {
 
-/// Of x > 0. CPUs' vectors have no instruction for it, but one for conversions.
+/// Number of leading zero bits of x > 0. SIMD units of CPUs have no instruction for it, but one for conversions.
 KOKKOS_INLINE_FUNCTION int leading_zeros(std::uint32_t x) {
   if constexpr (on_host) {
     using F = exact::bits::Format<double>;
@@ -21,15 +21,15 @@ KOKKOS_INLINE_FUNCTION int leading_zeros(std::uint32_t x) {
   }
 }
 
-/// The Ts nearest to (0 ... 2^(32 digits) - 1) 2^exponent, ties to even; infinite beyond the largest, and negative
-/// where `negative` is not 0. Each loop unrolls, so that the digits stay in registers.
+/// Round magnitude 2^exponent, magnitude < 2^(32 digits), to the nearest T, ties to even; infinite beyond the largest,
+/// and negative if `negative` is not 0. Each loop unrolls, so that the digits stay in registers.
 template <RealScalar T, int digits, int width>
 KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], const std::uint32_t (&negative)[width],
                                     const int (&exponent)[width], T (&result)[width]) {
   using Format = exact::bits::Format<T>;
   using Bits = typename Format::Bits;
   static_assert(digits >= 3);
-  // The leading digit to the top.
+  // Shift the leading digit to the top.
   int high[width];  // The number is below 2^high.
   for (int e = 0; e < width; ++e) high[e] = exponent[e] + 32 * digits;
   for (int k = 0; k + 1 < digits; ++k) {
@@ -51,7 +51,8 @@ KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], c
     std::uint32_t below = static_cast<std::uint32_t>(next);
     for (int i = 0; i < digits - 3; ++i) below |= magnitude[i][e];
 
-    // leading 2^(above - 64), `leading` with its highest bit set; a bit of the result is worth 2^last at least.
+    // The number is leading 2^(above - 64), with the highest bit of `leading` set; the result's last bit is worth
+    // 2^last.
     const int last = above - 1 - Format::fraction > Format::smallest ? above - 1 - Format::fraction : Format::smallest;
     const int drop = last - (above - 64);  // at least 11
     std::uint64_t mantissa = drop < 64 ? leading >> drop : 0;
@@ -59,7 +60,7 @@ KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], c
     constexpr std::uint64_t half = std::uint64_t{1} << 63;
     const bool up = rest > half || (rest == half && (below != 0 || (mantissa & 1U) != 0));
     mantissa += up ? 1 : 0;
-    // A normal number's leading bit counts as one of the exponent; a carry beyond it raises that once more.
+    // The leading bit of a normal number adds one to the exponent field; a carry beyond it adds another one.
     const auto field = static_cast<std::uint64_t>(last - Format::smallest);
     std::uint64_t bits = (field << Format::fraction) + mantissa;
     bits =
@@ -69,7 +70,7 @@ KOKKOS_INLINE_FUNCTION void nearest(std::uint32_t (&magnitude)[digits][width], c
   }
 }
 
-/// sum r w over the moduli, each r below 7 p, what it starts from counted too.
+/// Sum of r w over the moduli, each r below 7 p with its share of the start value included.
 template <int digits, int width> class ResidueSums {
  public:
   KOKKOS_INLINE_FUNCTION explicit ResidueSums(const std::uint32_t* start) {
@@ -112,10 +113,10 @@ template <int digits, int width> class ResidueSums {
  private:
   std::uint64_t digit[digits][width];
 
-  // A CPU's vectors would compute both anyway.
+  // True if round_quickly() is tried first; SIMD lanes of a CPU would compute both ways anyway.
   template <RealScalar T> static constexpr bool quick = !on_host && std::is_same_v<T, double> && digits == 4;
 
-  // In two's complement, and which are negative.
+  // Reduce the sums modulo P to the integers of least magnitude, in two's complement, and mark the negative ones.
   KOKKOS_INLINE_FUNCTION void reduce(const ResidueSystem& system, std::uint32_t (&number)[digits][width],
                                      std::uint32_t (&negative)[width]) const {
     HEDDLE_SIMD
@@ -161,9 +162,9 @@ template <int digits, int width> class ResidueSums {
     nearest(number, negative, exponent, result);
   }
 
-  // An integer of four digits below 2^115, by additions of doubles: what is below 2^12 counts as one bit, which is
-  // below half of the result's last where the upper half is 8 at least, and odd where it is inexact, so that it rounds
-  // as all of it would. False where that half is less, and where the result is no normal number.
+  // Round an integer of four digits below 2^115 by additions of doubles. The bits below 2^12 count as one sticky bit.
+  // If the upper half is at least 8 or at most -9, that bit lies below half of the result's last place, so the sum
+  // rounds as the whole integer would. Return false if it is neither or the result is not a normal number.
   static KOKKOS_INLINE_FUNCTION bool round_quickly(std::uint32_t n0, std::uint32_t n1, std::uint32_t n2,
                                                    std::uint32_t n3, int exponent, double& result) {
     using F = exact::bits::Format<double>;

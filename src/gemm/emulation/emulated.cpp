@@ -1,3 +1,4 @@
+// Product of quantised bands, and its assembly from 32-bit sums.
 #include "gemm/emulation/emulated.hpp"
 
 #include "core/instantiate.hpp"
@@ -19,28 +20,27 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// (x + 2^31) mod p, or p more.
+// Return (x + 2^31) mod p, or p more than that.
 KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::int32_t x, std::uint32_t p, std::uint32_t reciprocal) {
   const std::uint32_t lifted = static_cast<std::uint32_t>(x) ^ 0x80000000U;
   const auto quotient = static_cast<std::uint32_t>((std::uint64_t{lifted} * reciprocal) >> 32);
   return lifted - quotient * p;
 }
-// What integer_residues() left, which is not lifted.
+// Residue left by integer_residues(), which is not lifted.
 KOKKOS_INLINE_FUNCTION std::uint32_t lifted_residue(std::uint8_t x, std::uint32_t /*p*/, std::uint32_t /*reciprocal*/) {
   return x;
 }
 
-// Elements that are put together at once: on CPUs as many as vectors like; on GPUs a few, so that a weight is read once
+// Number of elements that are assembled together: on CPUs enough for SIMD; on GPUs a few, so that a weight is read once
 // for all of them.
 template <Scalar T> constexpr int abreast = on_host ? 16 : is_complex<T> ? 2 : 4;
 static_assert(QuantisedVectors<double>::vector_padding % abreast<double> == 0);
 
-// Whether they are neighbours in a column: as vectors of CPUs like it, and so that a thread of a GPU reads residues of
-// four real ones as a word. Elsewhere on GPUs they are neighbours in a row, and threads beside each other read and
-// write neighbours in memory.
+// True if they are neighbours in a column: on CPUs for SIMD, on GPUs so that a thread reads residues of four real
+// elements as a word. Otherwise they are neighbours in a row, so that adjacent threads of a GPU access adjacent memory.
 template <Scalar T, class Sum> constexpr bool down_columns = on_host || (sizeof(Sum) == 1 && !is_complex<T>);
 
-// What the kernel that puts C together from 32-bit sums, or from their residues, reads.
+// Input of the kernel that puts C together from 32-bit sums, or from their residues.
 template <Scalar T, class Sum> struct Assembly {
   ResidueSystem system;
   const Sum* sums;
@@ -58,7 +58,7 @@ template <Scalar T, class Sum> struct Assembly {
     }
   }
 
-  /// Row and column of one of the elements from (i, j) on.
+  /// Row and column of element e from (i, j) on.
   static KOKKOS_INLINE_FUNCTION Index row(Index i, int e) { return down ? i + e : i; }
   static KOKKOS_INLINE_FUNCTION Index column(Index j, int e) { return down ? j : j + e; }
 
@@ -66,7 +66,7 @@ template <Scalar T, class Sum> struct Assembly {
     for (int e = 0; e < width; ++e) exponent[e] = e < count ? target.exponent(row(i, e), column(j, e)) : 0;
   }
 
-  /// `count` elements, at most `width`, from (i, j) on; the sums are padded to as many.
+  /// Assemble `count` <= `width` elements from (i, j) on; the sums are padded to `width`.
   template <int digits> KOKKOS_INLINE_FUNCTION void put(Index i, Index j, Index count) const {
     const Sum* const at = sums + i + j * leading;
     int exponent[width] = {};
@@ -128,7 +128,7 @@ template <Scalar T, class Sum> struct Assembly {
       put_all([&](int e) { return products[e]; }, i, j, count);
     }
   }
-  // Residues of four elements as words, several of which are on their way while others are added.
+  // Add residues of four elements at a time as words; a batch of words is loaded while the previous one is added.
   template <class ResidueSums> KOKKOS_INLINE_FUNCTION void add_words(const Sum* at, ResidueSums& sum) const {
     constexpr int batch = 8;
     std::uint32_t next[batch];
@@ -208,7 +208,7 @@ void assemble(const ExecutionSpace& space, const Assembly<T, Sum>& assembly, Ind
   }
 }
 
-// Sums mod p, for more to be added: in (-p, p).
+// Reduce sums modulo p into (-p, p), so that more can be added.
 void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, Index elements, std::int32_t* sums,
                  Index stride) {
   for_each_element(
@@ -218,7 +218,7 @@ void reduce_sums(const ExecutionSpace& space, const ResidueSystem& system, Index
       });
 }
 
-// 32-bit sums that there has to be room for beside each other; for a probe there always is.
+// Number of 32-bit sums of an element that need room at once; a probe never needs more.
 template <Scalar T> Index sums_of_element(int moduli) {
   const Index planes = ResidueSystem::planes(field_of<T>, moduli);
   return has_integer_residues() ? std::max<Index>((planes + 3) / 4, overlap_count) : planes;
@@ -233,7 +233,7 @@ template <Scalar T> Index columns_at_once(Index m, Index n, Index inner, const E
   const Index column = padded(m, padding) * sums_of_element<T>(moduli);
   const Index fits = EmulatedProduct<T>::sums_for(m, n, moduli, options.workspace_bytes) / column;
   Index pieces = (padded(n, padding) + fits - 1) / fits;
-  // Units of GPUs compute tiles of 192 columns; where there are few, a fourth of them leaves units without work.
+  // Multiprocessors compute tiles of 192 columns; if tiles are few, a fourth of them leaves multiprocessors idle.
   constexpr Index tile = 192;
   constexpr double much = 0x1p30;
   if (!on_host && QuantisedVectors<T>::bytes(n, inner, moduli) > much) pieces = std::max<Index>(pieces, 4);
@@ -404,7 +404,7 @@ Spread EmulatedProduct<T>::probe(const blas::Context& context, const Operands& o
     if (found.undecided > 0) {
       multiply(context, operands, piece, {Vectors::near, Vectors::far, near_far, 1}, false);
       multiply(context, operands, piece, {Vectors::far, Vectors::near, far_near, 1}, false);
-      // The same planes of both: far, and whether there is anything.
+      // Two planes of both factors: `far`, and the one that marks nonzero elements.
       multiply(context, operands, piece, {Vectors::far, Vectors::far, far_far, 2}, false);
       overlaps.count = overlap_count;
       found = probe_elements(context.space(), overlaps, rows, piece.width);

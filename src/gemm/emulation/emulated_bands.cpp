@@ -1,3 +1,4 @@
+// Emulated products of a plan's steps.
 #include "gemm/emulation/emulated_bands.hpp"
 
 #include "core/instantiate.hpp"
@@ -25,7 +26,7 @@ template <Scalar T>
 Index EmulatedBands<T>::at_once(const Product& product, int bands_per_pass, const EmulationOptions& options) {
   const Index rows = std::min(product.tile, product.rows());
   const Index columns = std::min(product.tile, product.columns());
-  // What comes once need not stay; else it is made anew for each band of A.
+  // A band of B that comes once need not stay; otherwise it would be made anew for each band of A.
   const bool comes_once = bands_per_pass == 1 && (rows == product.rows() || columns < product.columns());
   return comes_once ? columns_at_once<T>(rows, columns, product.inner(), options) : columns;
 }

@@ -1,3 +1,4 @@
+// EmulatedGemm and Quantised: emulated products on one rank.
 #include "core/instantiate.hpp"
 #include "core/shared_storage.hpp"
 #include "dist/elementwise.hpp"

@@ -1,3 +1,4 @@
+// Names of arithmetics, emulation schemes and fallbacks.
 #include "core/names.hpp"
 #include <heddle/gemm/emulation.hpp>
 

@@ -1,3 +1,4 @@
+// Products on one rank that keep the residues of their factors.
 #include "gemm/emulation/kept_products.hpp"
 
 #include "comm/vendor.hpp"
@@ -9,7 +10,7 @@
 namespace heddle::impl {
 namespace {
 
-// Whether so many bytes more leave most of the memory free; on CPUs nobody knows how much there is.
+// Whether so many bytes more leave most of the memory free; on CPUs, whose free memory is unknown, at most 1 GiB.
 bool leave_room(double bytes) {
   constexpr double little_on_cpus = 0x1p30;
   const auto memory = vendor::memory_info();
@@ -99,7 +100,7 @@ double KeptProducts<T>::operator()(T alpha, const Given& X, const Given& Y, T be
   }
   const Kept& left = find(X, true);
   const Kept& right = find(Y, false);
-  // Columns of X for its rows.
+  // True if the columns of X replace its rows.
   const bool turned = !left.rows;
   QuantisedOperands<T> operands{turned ? Operation::transpose : Operation::none,
                                 Operation::none,

@@ -8,28 +8,28 @@
 
 namespace heddle::impl {
 
-/// Emulated products of n x n matrices. A factor that comes again, and was not written in between, finds its residues,
-/// of a symmetric or antisymmetric matrix those of its rows and columns alike; the few used last are kept. Bits: those
-/// of any emulated product. Memory: the residues of two matrices (a byte an element and modulus each), and of two more
-/// while there is much room.
+/// Emulated products of n x n matrices. A factor that comes again, and was not written in between, finds its residues;
+/// those of a symmetric or antisymmetric matrix serve as rows and as columns. The few used last are kept. The bits are
+/// those of any emulated product. Memory: the residues of two matrices (a byte an element and modulus each), and of two
+/// more while much memory is free.
 template <RealScalar T> class KeptProducts {
  public:
   struct Given {
     const SharedMatrix<T>& matrix;
-    int sign = 0;  ///< The matrix is `sign` times its transpose, to the bit; 0: it isn't, or nobody knows.
+    int sign = 0;  ///< The matrix is `sign` times its transpose, to the bit; 0: it is not, or this is unknown.
   };
 
   /// `most`: matrices whose residues are kept, 2 at least.
   KeptProducts(const ExecutionSpace& space, Index n, const EmulationOptions& options, std::size_t most = 4);
 
-  /// Whether a third of the memory that is free takes four matrices' residues, as a plan's tile asks for.
+  /// Whether the residues of four matrices fit a third of the free memory, as a plan's tile asks for.
   [[nodiscard]] static bool fit(Index n, const EmulationOptions& options);
 
-  /// Z = alpha X Y + beta Z; alpha is not zero. `tile`: 0, or that of the tiles of GemmTiles::half, which alone are
+  /// Z = alpha X Y + beta Z; alpha is not zero. `tile`: 0, or the tile of GemmTiles::half, whose tiles alone are
   /// computed. Does not block on GPUs. Returns the flops of a native product of the same shape.
   double operator()(T alpha, const Given& X, const Given& Y, T beta, const MatrixView<T>& Z, Index tile);
 
-  /// Matrices that there is room for by now.
+  /// Number of matrices whose residues have room.
   [[nodiscard]] std::size_t kept() const { return kept_.size(); }
 
  private:
@@ -42,7 +42,7 @@ template <RealScalar T> class KeptProducts {
   };
   /// The residues of a factor's rows or columns.
   Kept& find(const Given& factor, bool rows);
-  /// What goes next: nobody's, room for more, or what was used longest ago.
+  /// Return the slot to fill next: a stale one, a new one if memory allows, or the one used longest ago.
   Kept& free_one();
 
   Index n_;

@@ -1,4 +1,4 @@
-// How many moduli a product takes: by its inner dimension, and by what a probe found.
+// Choice of the number of moduli of a product, from its inner dimension and its probe.
 #include "core/instantiate.hpp"
 #include "core/names.hpp"
 #include "gemm/emulation/emulated.hpp"
@@ -11,7 +11,7 @@
 namespace heddle {
 namespace {
 
-// What sums of T's come to, of |a| |b|.
+// Round-off of a sum of `inner` products of T, relative to |a| |b|.
 template <Scalar T> double round_off(Index inner) {
   return std::sqrt(static_cast<double>(std::min<Index>(inner, 16384))) * static_cast<double>(unit_roundoff<T>);
 }

@@ -1,4 +1,4 @@
-// What a thread writes of op(A) and op(B) for products of integers: residues, slices, or leading bits.
+// Bytes that a thread writes of op(A) and op(B) for products of integers: residues, slices, or leading bits.
 #pragma once
 
 #include "gemm/emulation/quantised.hpp"
@@ -32,7 +32,8 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t coarse_square(const T& 
   }
 }
 
-/// Of the norm that integers of `inner` elements may have before they are rounded: what rounding adds is taken off.
+/// Square of the norm that a vector of `inner` elements may have before it is rounded to integers: the reach less what
+/// rounding adds.
 inline double square_of_reach_for(const ResidueSystem& system, Index inner) {
   const double parts = static_cast<double>(inner) * (system.field == Field::complex ? 2.0 : 1.0);
   const double reach = system.reach - 0.5 * std::sqrt(parts);
@@ -67,13 +68,14 @@ struct PowerOfTwo {
 
 inline constexpr double rounder = 0x1.8p52;
 
-/// To the nearest integer, ties to even. (Kokkos has had rint() since release 5.)
+/// Round to the nearest integer, ties to even. (Kokkos::rint() needs release 5.)
 KOKKOS_INLINE_FUNCTION double rounded(double x) {
   const double shift = x < 0.0 ? -0x1p52 : 0x1p52;
   return Kokkos::abs(x) < 0x1p52 ? (x + shift) - shift : x;
 }
 
-/// x mod p, nearest to zero but for p / 24. Of |x| below 2^55.1, p from 101 on; each pass takes 51 bits off a longer x.
+/// x mod p, nearest to zero but for p / 24. For |x| below 2^55.1, p from 101 on; each pass takes 51 bits off a longer
+/// x.
 template <int passes> KOKKOS_INLINE_FUNCTION std::int32_t near_residue_of(double x, double p, double inverse) {
   for (int pass = 0; pass < passes; ++pass) {
     x = Kokkos::fma(-rounded(x * inverse), p, x);
@@ -86,8 +88,8 @@ template <int passes> KOKKOS_INLINE_FUNCTION std::int32_t near_residue_of(double
 /// x mod p, of 8 bits.
 template <int passes> KOKKOS_INLINE_FUNCTION std::int8_t residue_of(double x, double p, double inverse) {
   std::int32_t r = near_residue_of<passes>(x, p, inverse);
-  // The quotient is off by 1/64 at most (the integers of 14 real moduli are below 2^54.6, and there are passes where
-  // complex numbers need this), which only the largest moduli have no room for; and 256 wraps by itself.
+  // The quotient is off by 1/64 at most (the integers of 14 real moduli are below 2^54.6, and complex numbers get
+  // passes if they need them). Only the largest moduli have no room for that, and 256 wraps by itself.
   if (p > 247.0) {
     const auto modulus = static_cast<std::int32_t>(p);
     r -= r > 127 ? modulus : 0;
@@ -96,7 +98,7 @@ template <int passes> KOKKOS_INLINE_FUNCTION std::int8_t residue_of(double x, do
   return static_cast<std::int8_t>(r);
 }
 
-/// x mod p, nearest to zero, p odd. Of |x| below 2^14: x / p, off by 2^-15 at most, is never that near to a half, and
+/// x mod p, nearest to zero, p odd. For |x| below 2^14: x / p, off by 2^-15 at most, is never that near to a half, and
 /// all else is exact, fused or not.
 KOKKOS_INLINE_FUNCTION std::int8_t small_residue(float x, float p, float inverse) {
   constexpr float shift = 0x1.8p23F;
@@ -184,7 +186,7 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length]
   }
 }
 
-/// What the kernels that turn vectors into planes of bytes share.
+/// Code shared by the kernels that turn vectors into planes of bytes.
 template <Scalar T> struct Planes {
   using Element = T;
   VectorsOf<T> x;
@@ -195,7 +197,7 @@ template <Scalar T> struct Planes {
   std::int8_t* bytes;
   const int* exponents;
 
-  /// s of a vector; `special` of one that isn't there, whose bytes are zeros too.
+  /// s of a vector; `special` for padding, whose bytes are zeros too.
   KOKKOS_INLINE_FUNCTION int exponent(Index v) const {
     return v < vectors ? exponents[v] : QuantisedVectors<T>::special;
   }
@@ -214,7 +216,7 @@ template <Scalar T, int passes> struct Residues : Planes<T> {
   }
 };
 
-/// Slices of 8 bits of the integers nearest to what x is scaled to, the lowest first.
+/// Slices of 8 bits of the integers nearest to the scaled x, the lowest first.
 template <Scalar T> struct Slices : Planes<T> {
   bool conjugated;
   int count;
@@ -254,8 +256,8 @@ template <Scalar T> struct Slices : Planes<T> {
   }
 };
 
-/// Leading bits of magnitudes, as they are and raised, and whether there is any bit; here the exponents are those of
-/// the largest magnitudes.
+/// Leading bits of magnitudes, the same raised by far_bits, and whether x is not zero; the exponents are those of the
+/// vectors' largest magnitudes.
 template <Scalar T> struct LeadingBits : Planes<T> {
   int width;
 

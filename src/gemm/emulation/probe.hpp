@@ -1,4 +1,4 @@
-// How far the norms of rows and columns are from what their elements sum to, by products of leading bits.
+// Ratio of |a| |b| to sum_k |a_k b_k| for rows a and columns b, by products of leading bits.
 #pragma once
 
 #include "gemm/emulation/emulated.hpp"
@@ -11,7 +11,7 @@ namespace heddle::impl {
 /// Sums of products of two planes of leading bits, in the order of their worth.
 enum Overlap : int { near_near, near_far, far_near, far_far, present, overlap_count };
 
-/// What tells sum_k |a_k b_k| from |a| |b|, for a chunk of columns.
+/// Data from which sum_k |a_k b_k| is compared with |a| |b|, for a chunk of columns.
 template <Scalar T> struct Overlaps {
   const std::int32_t* sums;
   Index leading;
@@ -29,8 +29,8 @@ template <Scalar T> struct Overlaps {
   KOKKOS_INLINE_FUNCTION double sum(Index i, Index j, int which) const {
     return static_cast<double>(sums[i + j * leading + which * stride]);
   }
-  /// A lower bound of sum_k |a_k b_k|, the element's own: the others count only where the first is nothing, whatever
-  /// piece of C it is in.
+  /// Lower bound of sum_k |a_k b_k|. It depends on the element alone, not on its piece of C: the other sums count only
+  /// if near_near is zero.
   KOKKOS_INLINE_FUNCTION double least(Index i, Index j) const {
     const double first = sum(i, j, near_near);
     if (first > 0.0 || count == 1) {
@@ -40,7 +40,8 @@ template <Scalar T> struct Overlaps {
     const double second = far * Kokkos::fmax(sum(i, j, near_far), sum(i, j, far_near));
     return Kokkos::fmax(second, far * far * sum(i, j, far_far));
   }
-  /// Whether bits matter here: what is special is summed plainly, and zeros are exact.
+  /// Return false if the number of moduli does not matter here: special elements are summed plainly, and zeros are
+  /// exact.
   KOKKOS_INLINE_FUNCTION bool counts(Index i, Index j) const {
     return row_exponents[i] != QuantisedVectors<T>::special && column_exponents[j] != QuantisedVectors<T>::special &&
            (count > 1 ? sum(i, j, present) != 0.0 : row_squares[i] != 0 && column_squares[j] != 0);
@@ -49,7 +50,7 @@ template <Scalar T> struct Overlaps {
   KOKKOS_INLINE_FUNCTION double squares(Index i, Index j) const {
     return static_cast<double>(row_squares[i]) * static_cast<double>(column_squares[j]);
   }
-  /// log2 |a| |b| / sum |a_k b_k|, at most, from the largest of the products' exponents.
+  /// Upper bound of log2(|a| |b| / sum |a_k b_k|), from the largest of the products' exponents.
   KOKKOS_INLINE_FUNCTION int excess(Index i, Index j) const {
     int largest = -100000;
     for (Index k = 0; k < inner; ++k) {
@@ -64,7 +65,7 @@ template <Scalar T> struct Overlaps {
   }
 };
 
-/// Row and column of an element by its number, by 32 bits where these do.
+/// Column of an element from its number, in 32 bits if these suffice.
 struct Elementwise {
   Index rows;
   bool narrow;
@@ -74,7 +75,8 @@ struct Elementwise {
   }
 };
 
-/// The largest square of a ratio, and elements whose ratio leading bits don't tell; `+=` joins parts of a reduction.
+/// The largest square of a ratio, and the number of elements that leading bits leave undecided; `+=` joins parts of a
+/// reduction.
 struct Probed {
   double square = 0.0;
   Index undecided = 0;
@@ -85,8 +87,8 @@ struct Probed {
   }
 };
 
-/// Joins what an element tells. A ratio is divided out only where it may be the largest so far: best b >= a (1 + 2^-50)
-/// has a / b, rounded, at most `best`.
+/// Join one element to `seen`. The division is done only if the ratio may be the largest so far: best b >= a (1 +
+/// 2^-50) has a / b, rounded, at most `best`.
 template <Scalar T>
 KOKKOS_INLINE_FUNCTION void probe_element(const Overlaps<T>& overlaps, Index i, Index j, Probed& seen) {
   if (!overlaps.counts(i, j)) return;
@@ -119,7 +121,8 @@ Spread probe_elements(const ExecutionSpace& space, const Overlaps<T>& overlaps, 
   return {std::sqrt(found.square), found.undecided};
 }
 
-/// The ratio where leading bits don't tell it, by a pass over rows and columns for each such element.
+/// Upper bound of the ratio of elements that leading bits leave undecided, by a pass over row and column for each of
+/// them.
 template <Scalar T> double decide(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
   int excess = 0;
   const Elementwise elements(rows, columns);

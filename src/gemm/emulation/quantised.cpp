@@ -1,3 +1,4 @@
+// Quantisation of bands of op(A) and op(B) to residues of integers.
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"
 #include "gemm/emulation/planes.hpp"
@@ -7,7 +8,7 @@
 namespace heddle::impl {
 namespace {
 
-// Statistics in pieces of this many elements, put together by exact operations, so in any order.
+// Length of a piece of a vector. Statistics of pieces are joined by exact operations, so in any order.
 constexpr Index piece_length = on_host ? 256 : 64;
 constexpr Index vectors_abreast = on_host ? 16 : 1;
 
@@ -64,7 +65,7 @@ void add_squares(const ExecutionSpace& space, const VectorsOf<T>& x, Index vecto
       });
 }
 
-// Both of vectors that lie in one piece, on GPUs: a team for each.
+// Both statistics of contiguous vectors on GPUs, with a team for each vector.
 template <Scalar T>
 void measure_columns(const ExecutionSpace& space, const VectorsOf<T>& x, Index vectors, Index inner,
                      const Kokkos::View<std::uint64_t*, MemorySpace>& largest,
@@ -94,7 +95,7 @@ void measure_columns(const ExecutionSpace& space, const VectorsOf<T>& x, Index v
       });
 }
 
-// A run after the other, as many vectors abreast as share the lines of memory they are read from.
+// Store run after run, of as many vectors together as share the cache lines that they are read from.
 template <class Work> void store_runs(const ExecutionSpace& space, const std::string& label, const Work& work) {
   for_each_element(
       space, label, work.leading / run_length, work.padded / vectors_abreast, KOKKOS_LAMBDA(Index number, Index group) {
@@ -108,7 +109,7 @@ template <class Work> void store_runs(const ExecutionSpace& space, const std::st
       });
 }
 
-// The same where vectors are rows, on GPUs: by way of scratch memory, so that both reads and writes are contiguous.
+// The same for vectors that are rows, on GPUs: through scratch memory, so that both reads and writes are contiguous.
 template <class Work> void store_rows(const ExecutionSpace& space, const std::string& label, const Work& work) {
   using T = typename Work::Element;
   constexpr int rows = 32;
@@ -169,7 +170,7 @@ template <Scalar T> bool QuantisedVectors<T>::by_rows(Operation op) const {
   return (op == Operation::none) == (factor_ == Factor::left);
 }
 
-// The vectors of op(X), which are those from `first` on, are what is taken.
+// Set the sizes to those of X, whose vectors are those from `first` on.
 template <Scalar T> void QuantisedVectors<T>::show(const MatrixView<const T>& X, Operation op, Index first) {
   first_ = first;
   vectors_ = static_cast<Index>(X.extent(by_rows(op) ? 0 : 1));

@@ -17,7 +17,7 @@ namespace heddle::impl {
   return (extent + multiple - 1) / multiple * multiple;
 }
 
-/// Room for `needed` elements at least; what was there goes where there was less.
+/// Make room for `needed` elements at least; growing discards the contents.
 template <class T>
 void grow(const ExecutionSpace& space, const std::string& label, Index needed, Kokkos::View<T*, MemorySpace>& view) {
   if (static_cast<Index>(view.extent(0)) < needed) {
@@ -27,7 +27,8 @@ void grow(const ExecutionSpace& space, const std::string& label, Index needed, K
   }
 }
 
-/// Magnitudes are compared and squared as bits, which no mode of the processor's changes.
+/// Bits of |x|, for complex x of the larger part: they are compared and squared as integers, which no mode of the
+/// processor changes.
 template <Scalar T> KOKKOS_INLINE_FUNCTION std::uint64_t magnitude_bits(const T& x) {
   using F = exact::bits::Format<double>;
   if constexpr (is_complex<T>) {
@@ -45,7 +46,7 @@ KOKKOS_INLINE_FUNCTION int exponent_of(std::uint64_t bits) {
   return field > 0 ? field - 1022 : 64 - Kokkos::countl_zero(bits | 1) - 1074;
 }
 
-/// Bits that what is far from a vector's largest element is raised by.
+/// Number of bits by which elements far below a vector's largest are raised.
 inline constexpr int far_bits = 10;
 
 /// Bits of an element that count for its vector's norm.
@@ -64,34 +65,35 @@ template <Scalar T> class QuantisedVectors {
   static constexpr int near = 0;
   static constexpr int far = 1;
 
-  /// Bytes of the residues of so many vectors; of more than any memory has, too.
+  /// Bytes of the residues of so many vectors, without overflow for more than any memory holds.
   [[nodiscard]] static double bytes(Index vectors, Index inner, int moduli) {
     return static_cast<double>(padded(vectors, vector_padding)) * static_cast<double>(padded(inner, inner_padding)) *
            ResidueSystem::planes(field_of<T>, moduli);
   }
-  /// Room for residues: see reserve().
+  /// Allocates no residues: see reserve().
   QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner);
 
-  /// Room for residues of so many moduli at least, of all vectors; what was there goes where there was less.
+  /// Make room for residues of so many moduli at least, of all vectors; growing discards the contents.
   void reserve(const ExecutionSpace& space, int moduli);
   /// The same for so many planes of some vectors.
   void reserve(const ExecutionSpace& space, Index vectors, int planes);
-  /// Sizes and norms of op(X)'s vectors. This and what follows is ordered on `space` and does not block.
+  /// Measure the sizes and norms of op(X)'s vectors. This and the calls below are ordered on `space` and do not block.
   void measure(const ExecutionSpace& space, Operation op, const MatrixView<const T>& X);
-  /// Residues or slices of the matrix that was measured, or of a part of it, whose vectors are those from `first` on;
-  /// for no more moduli than there is room for. What follows is about that part until another one is taken.
+  /// Make residues or slices of the matrix that was measured, or of a part of it, whose vectors are those from `first`
+  /// on; for no more moduli than there is room for. The accessors below describe that part until another one is taken.
   void take(const ExecutionSpace& space, const ResidueSystem& system, EmulationScheme scheme, Operation op,
             const MatrixView<const T>& X, Index first = 0);
-  /// In plane `near`, |x| 2^(width - e) rounded down, e the exponent of the vector's largest element (of complex x the
-  /// larger part counts); in plane `far` 2^far_bits times that, or the largest number of `width` bits where that is
-  /// less; in the next, whether x is not zero. exponents() are then those e. Of all vectors.
+  /// Make planes of leading bits of all vectors. Plane `near` holds |x| 2^(width - e) rounded down, e the exponent of
+  /// the vector's largest element (of complex x the larger part counts); plane `far` 2^far_bits times that, or the
+  /// largest number of `width` bits if that is less; the next plane whether x is not zero. exponents() are then those
+  /// e.
   static constexpr int leading_planes = 3;
   void take_leading(const ExecutionSpace& space, int width, Operation op, const MatrixView<const T>& X);
 
   [[nodiscard]] Index most_vectors() const { return most_vectors_; }
   [[nodiscard]] Index vectors() const { return vectors_; }
   [[nodiscard]] Index inner() const { return inner_; }
-  /// Of what take() made.
+  /// Scheme of the last take().
   [[nodiscard]] EmulationScheme scheme() const { return scheme_; }
   [[nodiscard]] Index leading() const { return leading_; }
   /// Bytes from one plane to the next.
@@ -105,7 +107,7 @@ template <Scalar T> class QuantisedVectors {
   }
   static constexpr int special = 1 << 20;
 
-  /// Vectors are padded to a multiple of this, which integer units like.
+  /// The number of vectors is padded to a multiple of this for integer units.
   static constexpr Index vector_padding = 16;
   static constexpr Index inner_padding = 64;
 

@@ -1,3 +1,4 @@
+// Coprime moduli and the constants that put residues together.
 #include "gemm/emulation/residues.hpp"
 
 #include <heddle/core/error.hpp>

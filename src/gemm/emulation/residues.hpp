@@ -1,4 +1,4 @@
-// Integers by their residues: coprime moduli of at most 8 bits, and what puts residues together again.
+// Residue number systems: coprime moduli up to 256, and the constants that reconstruct integers from residues.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -14,7 +14,7 @@ namespace heddle::impl {
 enum class Field { real, complex };
 template <Scalar T> inline constexpr Field field_of = is_complex<T> ? Field::complex : Field::real;
 
-/// Fewer would hold less than a float does, more would not fit the widest digits.
+/// Fewer moduli would hold less than a float does; more would not fit the widest digits.
 inline constexpr int least_moduli = 7;
 inline constexpr int most_moduli = 31;
 
@@ -23,15 +23,15 @@ inline constexpr std::array<int, most_moduli> real_moduli = {256, 255, 253, 251,
                                                              217, 211, 199, 197, 193, 191, 181, 179, 173, 167, 163,
                                                              157, 151, 149, 139, 137, 131, 127, 113, 109};
 
-/// Of products of complex numbers, pairwise coprime: first those whose prime factors are all 4 k + 1, as long as they
-/// hold more bits for each of their two products than others do for three.
+/// Moduli of complex numbers, pairwise coprime. The first are those whose prime factors are all 4 k + 1, as long as
+/// they hold more bits for each of their two products than others do for three.
 inline constexpr std::array<int, most_moduli> complex_moduli = {241, 233, 229, 221, 205, 197, 193, 181, 173, 157, 149,
                                                                 137, 113, 109, 101, 97,  89,  73,  61,  53,  256, 253,
                                                                 251, 249, 239, 227, 223, 217, 211, 199, 191};
-/// How many of these have a root of -1.
+/// Number of these, from the first on, that have a root of -1.
 inline constexpr int split_moduli = 20;
 
-/// The highest digits of such a sum, which tell its quotient by P: what the others hold is below 2^-32 P.
+/// Number of highest digits of a sum that give its quotient by P: the others hold less than 2^-32 P.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION constexpr int telling_digits(int digits) {
   return digits <= 6 ? 3 : 5;
 }
@@ -53,7 +53,7 @@ struct ResidueSystem {
 
   ResidueSystem(Field wanted_field, int wanted_count);
 
-  /// Residues of a number modulo the first `moduli` ones.
+  /// Number of residues of an integer modulo the first `moduli` moduli.
   [[nodiscard]] static constexpr int planes(Field field, int moduli) {
     return field == Field::real ? moduli : 2 * moduli + std::max(moduli - split_moduli, 0);
   }
@@ -68,13 +68,14 @@ struct ResidueSystem {
 
   Field field;
   int count;
-  int split;  ///< Moduli, the first, with a root of -1; of real numbers none is asked for.
-  /// Of 32 bits, the lowest first, that hold sums over the moduli of weights times numbers below 7 p: 3 to 6, or 8.
+  int split;  ///< Number of first moduli with a root of -1 that is used; 0 for real numbers.
+  /// Number of 32-bit digits, the lowest first, that hold sums over the moduli of weights times numbers below 7 p: 3 to
+  /// 6, or 8.
   int digits;
   double log2_product;
-  /// sqrt(P / 2), rounded down, and by so much less that the sums' quotient by P, rounded, is never in doubt.
+  /// sqrt(P / 2) (1 - 2^-20), so that the sums' quotient by P, rounded, is never in doubt.
   double reach;
-  double telling_inverse;                 ///< 1 / P, in units of the telling digits (see ResidueSum)
+  double telling_inverse;                 ///< 1 / P, in units of the telling digits (see ResidueSums)
   std::uint32_t modulus[most_moduli];     ///< p
   double divisor[most_moduli];            ///< p
   std::uint32_t reciprocal[most_moduli];  ///< floor(2^32 / p)
@@ -83,8 +84,8 @@ struct ResidueSystem {
   std::uint32_t weight[most_moduli][most_digits];
   std::uint32_t imaginary_weight[most_moduli][most_digits];  ///< w / 2j mod P, there alone.
   std::uint32_t product[most_digits];                        ///< P
-  /// What takes back what residues of 32-bit sums are lifted by (see lifted_residue()), from sums r w of real integers
-  /// and of real parts, and from those of imaginary parts.
+  /// Start values that cancel the lift of residues of 32-bit sums (see lifted_residue()), for sums r w of real integers
+  /// and of real parts, and for those of imaginary parts.
   std::uint32_t start[most_digits];
   std::uint32_t imaginary_start[most_digits];
   float root[most_moduli];           ///< j, below p / 2
@@ -92,7 +93,8 @@ struct ResidueSystem {
   float small_inverse[most_moduli];  ///< 1 / p
 };
 
-/// The system of so many moduli, made once. Throws Error(argument) for any that can't be.
+/// The system of so many moduli, made once. Throws Error(argument) for fewer than least_moduli or more than
+/// most_moduli.
 [[nodiscard]] const ResidueSystem& residue_system(Field field, int moduli);
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Products of integers cut into slices of 8 bits, the reference for products by residues.
 #include "gemm/emulation/slices.hpp"
 
 #include "blas/integer.hpp"
@@ -13,7 +14,7 @@
 namespace heddle::impl {
 namespace {
 
-// Digits of 32 bits that hold a sum of products of the longest slices, and its sign.
+// Number of 32-bit digits that hold a sum of products of the longest slices, and its sign.
 constexpr int sum_digits = (2 * most_slices + 6) / 4;
 
 // sum_k 256^k at[k stride] 2^exponent, rounded once.
@@ -46,7 +47,7 @@ KOKKOS_INLINE_FUNCTION T value_of(const std::int64_t* at, Index stride, int coun
   return result[0];
 }
 
-// What the kernel that puts C together from sums of slices reads.
+// Input of the kernel that puts C together from sums of slices.
 template <Scalar T> struct SliceAssembly {
   const std::int64_t* sums;
   Index leading;

@@ -6,9 +6,8 @@
 
 namespace heddle::impl {
 
-/// C = alpha op(A) op(B) + beta C, where A and B are op(A) and op(B) in slices: for slices x_i and y_j,
-/// x'.y' = sum_ij 256^(i + j) x_i.y_j, each product exact in 32 bits, their sums in 64, and rounded once, as residues'
-/// are.
+/// C = alpha op(A) op(B) + beta C, from op(A) and op(B) in slices x_i and y_j: x'.y' = sum_ij 256^(i + j) x_i.y_j. Each
+/// product is exact in 32 bits and their sums in 64; the result is rounded once, as with residues.
 template <Scalar T> class SlicedProduct {
  public:
   explicit SlicedProduct(std::size_t workspace_bytes) : workspace_bytes_(workspace_bytes) {}
@@ -19,7 +18,7 @@ template <Scalar T> class SlicedProduct {
  private:
   static constexpr int parts = is_complex<T> ? 2 : 1;
 
-  // sign times the products of slices of these parts, into the sums of part `to`.
+  // Add `sign` times the products of slices of these parts to the sums of part `to`.
   struct Pair {
     int left;
     int right;
@@ -30,8 +29,8 @@ template <Scalar T> class SlicedProduct {
            const Pair& pair);
 
   std::size_t workspace_bytes_;
-  Kokkos::View<std::int32_t*, MemorySpace> products_;  // Of a slice of A with all of B.
-  Kokkos::View<std::int64_t*, MemorySpace> sums_;      // Of each power of 256, of each part of C.
+  Kokkos::View<std::int32_t*, MemorySpace> products_;  // Products of a slice of A with all slices of B.
+  Kokkos::View<std::int64_t*, MemorySpace> sums_;      // Sums for each power of 256 and part of C.
 };
 
 }  // namespace heddle::impl

@@ -1,4 +1,4 @@
-// Where the elements of an emulated product go, and what is left to do with each.
+// Destination of the elements of an emulated product, and the work left on each.
 #pragma once
 
 #include "dist/elementwise.hpp"
@@ -30,16 +30,16 @@ template <Scalar T> struct Operand {
   }
 };
 
-/// Products of residues or slices up to 2^14, and a residue that was there before, stay within 32 bits.
+/// Longest sum of products of residues or slices, up to 2^14 each, and a residue, that stays within 32 bits.
 inline constexpr Index longest_sum = (Index{1} << 17) - 64;
 
-/// Bytes of sums held at once: as the options have it.
+/// Bytes of sums held at once: `workspace_bytes`, or if that is 0, 16 MiB on CPUs and 4 GiB on GPUs.
 [[nodiscard]] inline std::size_t bytes_for_sums(std::size_t workspace_bytes) {
   constexpr std::size_t usual = on_host ? std::size_t{16} << 20 : std::size_t{4} << 30;
   return workspace_bytes == 0 ? usual : workspace_bytes;
 }
 
-/// What is multiplied: rows of op(A) from `row` on, and columns of op(B) from `column` on, both multiples of
+/// Factors of a product: rows of op(A) from `row` on, and columns of op(B) from `column` on, both multiples of
 /// QuantisedVectors<T>::vector_padding.
 template <Scalar T> struct QuantisedOperands {
   Operation op_a;
@@ -98,7 +98,7 @@ template <Scalar T> struct Target {
     C.data += piece.first * C.leading;
   }
 
-  /// Whether its row or column holds NaN or infinity.
+  /// Whether the element's row or column holds NaN or infinity.
   KOKKOS_INLINE_FUNCTION bool special(Index i, Index j) const {
     return row_exponents[i] == QuantisedVectors<T>::special || column_exponents[j] == QuantisedVectors<T>::special;
   }

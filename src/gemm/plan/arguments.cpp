@@ -1,3 +1,4 @@
+// Checks of the arguments of a plan of products.
 #include "gemm/plan/arguments.hpp"
 
 #include "core/instantiate.hpp"
@@ -26,7 +27,7 @@ void require_shapes(const Product& product) {
   }
 }
 
-// What several layers, where they are asked for, are not for.
+// Refuse several layers for products that can only have one.
 void require_layers(const Product& product, const GemmOptions& options) {
   if (options.layers <= 1) return;
   require(options.arithmetic == Arithmetic::native, "gemm: ", options.layers, " layers with the arithmetic ",

@@ -1,4 +1,4 @@
-// What a plan of products refuses, before any rank depends on it.
+// Arguments that a plan of products refuses, before any rank depends on it.
 #pragma once
 
 #include "gemm/plan/schedule.hpp"
@@ -22,12 +22,12 @@ template <Scalar T>
 void require_operands(const Communicator& comm, const Product& product, T alpha, const DistributedMatrix<T>& A,
                       const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C);
 
-/// The same of one process, of which alpha and beta can be any. Not collective; takes no memory where nothing is wrong.
+/// The same for one process, with any alpha and beta. Not collective; allocates no memory if nothing is wrong.
 template <Scalar T>
 void require_operands(const Communicator& comm, const Product& product, const DistributedMatrix<T>& A,
                       const DistributedMatrix<T>& B, const DistributedMatrix<T>& C);
 
-/// What makes rates useless for the tile model; empty where nothing does.
+/// Reason why rates are useless for the tile model; empty if they are not.
 [[nodiscard]] std::string trouble_with(const MachineRates& rates);
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Choice of tile, grid, layers and arithmetic of a distributed product.
 #include "gemm/plan/choose.hpp"
 
 #include "core/instantiate.hpp"
@@ -17,10 +18,10 @@ namespace {
 struct Candidate {
   Product product;
   int bands_per_pass = 1;
-  std::optional<double> seconds;  // Predicted; absent where there is no rate to predict from.
+  std::optional<double> seconds;  // Predicted seconds; absent if no rates are given.
 };
 
-// The product, whose tile is chosen, with its bands. `most_held`: of A in a pass, where options leave that open.
+// Set the bands of a product whose tile is chosen. `most_held`: most bands of A in a pass, if options leave that open.
 Candidate with_bands(const Product& product, const GemmOptions& options, int most_held, double element_bytes,
                      std::size_t workspace_bytes) {
   Candidate candidate{product, 1, {}};
@@ -31,9 +32,9 @@ Candidate with_bands(const Product& product, const GemmOptions& options, int mos
   return candidate;
 }
 
-// Columns of the grids that may be taken, one column first, which another has to beat by this factor; so have several
-// layers to beat one.
+// Factor by which another grid has to beat one column, and several layers one layer.
 constexpr double least_gain = 0.97;
+// Columns of the grids that may be taken, one column first.
 std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& options) {
   if (options.grid.columns > 0) return {options.grid.columns};
   std::vector<int> columns = {1};
@@ -57,8 +58,9 @@ Index settled_tile(const Product& shape, const GemmOptions& options, const Machi
   return published_tile(rates, shape_of(shape, cost));
 }
 
-// Of many ranks, whose schedules take long to make, the one column, the three grids that are fastest with a guessed
-// tile, and the one that receives least; of several layers the two that receive least, the higher ones of equals.
+// Grids worth a schedule, which takes long for many ranks: one column unless it takes twice as long as the fastest, the
+// three grids that are fastest with a guessed tile, and the one that receives least; for several layers the two that
+// receive least, the higher ones of equals.
 std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
                            const MachineRates& rates, const ElementCost& cost, std::size_t workspace_bytes) {
   constexpr int few_ranks = 16;
@@ -71,7 +73,7 @@ std::vector<int> promising(const Product& shape, const std::vector<int>& columns
   const Index settled = settled_tile(shape, options, rates, cost);
   std::vector<std::pair<double, int>> times;
   for (const int count : columns) {
-    // What receives no less than the one column gains nothing.
+    // A grid that receives no less than the one column gains nothing.
     if (count > 1 && received(shape, count) >= received(shape, 1)) continue;
     Product product = shape;
     product.grid_columns = count;
@@ -83,14 +85,14 @@ std::vector<int> promising(const Product& shape, const std::vector<int>& columns
   const double of_one_column = times.front().first;
   std::sort(times.begin(), times.end());
   for (std::size_t k = 0; k < std::min<std::size_t>(times.size(), 3); ++k) best.push_back(times[k].second);
-  // No tile halves what a guessed one takes.
+  // No tile halves the time of a guessed one.
   if (of_one_column <= 2 * times.front().first) best.push_back(1);
   std::sort(best.begin(), best.end());
   best.erase(std::unique(best.begin(), best.end()), best.end());
   return best;
 }
 
-// The candidate of the grid that is predicted to be fastest; of the first where there is nothing to predict from.
+// The candidate of the grid that is predicted to be fastest; of the first grid if nothing can be predicted.
 template <class Make> Candidate best_grid(const std::vector<int>& grids, const Product& shape, const Make& make) {
   std::optional<Candidate> best;
   for (const int columns : grids) {
@@ -127,8 +129,8 @@ double most_bytes_of_layers(const Product& product, double element_bytes) {
 }
 
 // The numbers of layers that may be taken, fewest first. Within a node bands hardly ever take longer than products.
-// What shorter runs lose is not in the rates. More layers than the third root of the number of ranks spare nothing: the
-// tiles of C then travel more than A and B (E. Solomonik and J. Demmel, 2011).
+// The loss of shorter runs is not in the rates. More layers than the third root of the number of ranks spare nothing:
+// the tiles of C then travel more than A and B (E. Solomonik and J. Demmel, 2011).
 std::vector<int> layers_to_try(const Product& shape, const GemmOptions& options, double element_bytes,
                                std::size_t workspace_bytes) {
   constexpr Index shortest_run = 1024;
@@ -136,8 +138,7 @@ std::vector<int> layers_to_try(const Product& shape, const GemmOptions& options,
   std::vector<int> layers = {1};
   const bool in_host_memory = shape.a.residence() == Residence::host || shape.b.residence() == Residence::host ||
                               shape.c.residence() == Residence::host;
-  // A caller who gives a tile compares bits, one who gives a grid wants all ranks in it, and the published algorithm
-  // has one layer.
+  // A given tile is for comparing bits, a given grid holds all ranks, and the published algorithm has one layer.
   if (options.tile > 0 || options.choice == TileChoice::published || options.grid.columns > 0 || shape.half ||
       in_host_memory || shape.node_of.empty()) {
     return layers;
@@ -150,7 +151,7 @@ std::vector<int> layers_to_try(const Product& shape, const GemmOptions& options,
     if (2.0 * most_bytes_of_layers(layered, element_bytes) > static_cast<double>(workspace_bytes)) break;
     layers.push_back(k);
   }
-  // Where more may be taken, a few gain less.
+  // If many numbers of layers may be taken, small ones gain less.
   constexpr std::size_t most_tried = 2;
   if (layers.size() > 1 + most_tried) layers.erase(layers.begin() + 1, layers.end() - most_tried);
   return layers;
@@ -216,7 +217,7 @@ Candidate emulated_candidate(const Product& shape, const GemmOptions& options, c
   return with_bands(product, options, most_held, sizeof(T), memory.workspace_bytes);
 }
 
-// Absent where the rates say nothing of emulated products, or the product is one by slices, which were not measured.
+// Empty if the rates have no emulated products or the product is one by slices, which were not measured.
 template <Scalar T>
 std::optional<EmulatedTime> emulated_time(const Candidate& candidate, const EmulationOptions& emulation,
                                           const MachineRates& rates) {

@@ -21,7 +21,7 @@ struct MemoryLimits {
 /// Bytes of an element of type T and operations of one multiplication and addition.
 template <Scalar T> inline constexpr ElementCost element_cost{sizeof(T), flops_per_multiply_add<T>};
 
-/// The plan of a product C = op(A) op(B). Of `shape` the placements, operations, ranks, `blocks` and `half` count; its
+/// The plan of a product C = op(A) op(B). The placements, operations, ranks, `blocks` and `half` of `shape` count; its
 /// tile, layers and held bands are ignored. `rates`: options.rates, or typical ones where these are absent.
 ///
 /// Native products are cut into GemmOptions::layers; where these are left open, into several where that is predicted to
@@ -30,8 +30,8 @@ template <Scalar T> inline constexpr ElementCost element_cost{sizeof(T), flops_p
 /// With Arithmetic::native or emulated the tile is options.tile, or the one that options.choice says (native) or of one
 /// rank's share (emulated, less where its residues would not fit). With Arithmetic::automatic both plans are made and
 /// the one predicted to be faster is taken, native where rates.emulated is empty. If that is the emulated one,
-/// most_moduli is lowered to the largest number of moduli with which it is no slower than the native one, and what
-/// needs more of them falls back to native products.
+/// most_moduli is lowered to the largest number of moduli with which it is no slower than the native one, and products
+/// that need more fall back to native ones.
 ///
 /// Throws Error(argument) for a number of moduli that emulated products do not have. Not collective.
 template <Scalar T>

@@ -1,4 +1,4 @@
-// What is known of a distributed product once it is planned. Nothing changes these facts while products run.
+// Facts of a distributed product once it is planned. Nothing changes these facts while products run.
 #pragma once
 
 #include "gemm/plan/schedule.hpp"
@@ -9,7 +9,7 @@
 
 namespace heddle::impl {
 
-/// How the local products are computed. What the caller asked for and what the plan works with are kept apart.
+/// Arithmetic of the local products, as the caller asked for it and as the plan takes it.
 struct ArithmeticChoice {
   Arithmetic asked = Arithmetic::native;
   /// Native or emulated, never automatic.
@@ -17,19 +17,19 @@ struct ArithmeticChoice {
   EmulationOptions emulation_asked;
   /// As asked, but for `most_moduli` and `fallback`: see GemmReport::emulation_taken.
   EmulationOptions emulation_taken;
-  /// Moduli of an emulated product before its factors are probed; 0 of a native one.
+  /// Moduli of an emulated product before its factors are probed; 0 for a native one.
   int moduli = 0;
 
   [[nodiscard]] bool emulated() const { return taken == Arithmetic::emulated; }
 };
 
-/// What all ranks together compute and receive in one product.
+/// Work and received data of all ranks together in one product.
 struct Traffic {
   double multiply_adds = 0.0;
-  double bytes_received = 0.0;            ///< Of A, B and C, from other ranks.
-  double band_bytes_received = 0.0;       ///< Of these, those of A and B.
-  double bytes_between_nodes = 0.0;       ///< Of bytes_received, those from other nodes.
-  double band_bytes_between_nodes = 0.0;  ///< Of band_bytes_received, those from other nodes.
+  double bytes_received = 0.0;            ///< Bytes of A, B and C from other ranks.
+  double band_bytes_received = 0.0;       ///< Those of bytes_received of A and B.
+  double bytes_between_nodes = 0.0;       ///< Those of bytes_received from other nodes.
+  double band_bytes_between_nodes = 0.0;  ///< Those of band_bytes_received from other nodes.
 };
 
 struct PlanFacts {
@@ -49,7 +49,7 @@ struct PlanFacts {
 /// A plan and what its executor needs once.
 struct Planned {
   PlanFacts facts;
-  std::vector<RankSchedule> schedules;  ///< Of every rank.
+  std::vector<RankSchedule> schedules;  ///< Schedules of all ranks.
   std::size_t tile_buffers = 0;         ///< Tiles of C that this rank holds at once.
 };
 

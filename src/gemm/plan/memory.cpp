@@ -1,3 +1,4 @@
+// Memory that a plan of products takes.
 #include "gemm/plan/memory.hpp"
 
 #include "blas/layout.hpp"
@@ -50,7 +51,8 @@ template <Scalar T> double bytes_of_copies(const Product& product, int rank, Mat
       !thin && is_taken(product.tile) && is_taken(rows) && is_taken(columns) && is_taken(product.c.local_rows(rank));
   for (const auto& [op, placement] : {std::pair(product.op_a, &product.a), std::pair(product.op_b, &product.b)}) {
     all = all && is_taken(placement->local_rows(rank));
-    // Down the columns of the others run their bands, and those of one layer begin where those of the last one end.
+    // Bands of the other operand and operation run down columns, and those of a layer begin where those of the last one
+    // end.
     const bool along = (op == Operation::none) != (placement == &product.a);
     for (int layer = 0; along && layer < product.layers; ++layer) {
       all = all && is_taken(product.inner_range(layer).size());
@@ -77,7 +79,7 @@ std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, d
 
 namespace {
 
-// Of one operand, in elements: landings of what comes, by slot, and copies of what leaves.
+// Elements in message buffers of one operand: landings of pieces that come, by slot, and copies of pieces that leave.
 Index message_elements(const Product& product, const PlanOperand& operand, const std::vector<RankSchedule>& schedules,
                        int rank) {
   const Placement& placement = product.*operand.placement;
@@ -170,7 +172,7 @@ void require_memory(const Communicator& comm, const Product& product, double nee
     return;
   }
   const auto fits = static_cast<Index>(std::floor(static_cast<double>(product.tile) * worst));
-  // The same words on every rank, of the largest workspace.
+  // The message is the same on every rank and gives the largest workspace.
   const double most = comm.all_reduce(needed, Reduction::maximum);
   const double least = comm.all_reduce(free, Reduction::minimum);
   throw Error(

@@ -1,4 +1,4 @@
-// What a plan of products takes of a device's memory.
+// Memory that a plan of products takes of a device.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -18,10 +18,10 @@ namespace heddle::impl {
 /// Bytes that a plan takes of one rank's device.
 struct Footprint {
   double bands = 0.0;     ///< Slots for bands of A and B; those that lie whole on the device take none.
-  double residues = 0.0;  ///< Of bands, and the 32-bit sums, of emulated products.
+  double residues = 0.0;  ///< Residues of bands and the 32-bit sums of emulated products.
   double tiles = 0.0;     ///< Buffers for tiles of C.
-  double copies = 0.0;    ///< Of bands and tiles whose layout the vendor's BLAS does not take: see bytes_of_copies().
-  double messages = 0.0;  ///< What leaves or comes in another shape than it lies in: see bytes_of_messages().
+  double copies = 0.0;    ///< Copies of bands and tiles for the vendor's BLAS: see bytes_of_copies().
+  double messages = 0.0;  ///< Buffers of messages: see bytes_of_messages().
   double layers = 0.0;    ///< Partial tiles of layers: see bytes_of_layers().
 
   [[nodiscard]] double total() const { return bands + residues + tiles + copies + messages + layers; }
@@ -33,12 +33,12 @@ struct Footprint {
 }
 
 /// Tiles of C that a rank holds at once: one is filled on each of the `lanes`, one is on its way to its owners, and one
-/// is spare. On GPUs at least small_tiles(). Where C is in host memory and finished tiles wait
-/// for the bus, as many as `room_bytes` takes, no more than the rank computes.
+/// is spare. On GPUs at least small_tiles(). If C is in host memory and finished tiles wait for the bus, it is as many
+/// as `room_bytes` takes, no more than the rank computes.
 [[nodiscard]] std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, double element_bytes,
                                        std::size_t lanes, double room_bytes);
 
-/// What a plan with so many tile buffers takes of the rank. schedules[r]: what rank r loads and computes.
+/// Memory that a plan with so many tile buffers takes of the rank. schedules[r]: what rank r loads and computes.
 template <Scalar T>
 [[nodiscard]] Footprint footprint_of(const PlanFacts& facts, const std::vector<RankSchedule>& schedules, int rank,
                                      std::size_t lanes, std::size_t tile_buffers);
@@ -56,12 +56,11 @@ inline constexpr std::size_t landings_of_a_source = 2;
 [[nodiscard]] double bytes_of_bands(const Product& product, const RankSchedule& schedule, double element_bytes,
                                     int rank);
 
-/// Bytes of what a rank holds of C besides C itself: its part once more for each layer but the first, whose partial
-/// tiles wait there for their turn to be added.
+/// Bytes of a rank's copies of its part of C: one for each layer but the first, where partial tiles wait to be added.
 [[nodiscard]] double bytes_of_layers(const Product& product, double element_bytes, int rank);
 
-/// Bytes of a copy of one band of each factor and of one tile, where one of the layouts that they come in is not what
-/// blas::gemm() takes as it is: a rank's own part of a matrix, or a buffer without gaps. 0 where it takes all of them.
+/// Bytes of a copy of one band of each factor and of one tile, if blas::gemm() does not take one of their layouts as it
+/// is: that of a rank's own part of a matrix, or of a buffer without gaps. 0 if it takes all of them.
 template <Scalar T>
 [[nodiscard]] double bytes_of_copies(const Product& product, int rank, MathMode math = MathMode::automatic);
 
@@ -69,8 +68,8 @@ template <Scalar T>
 /// backends, whose free memory is not known. Collective.
 [[nodiscard]] double memory_for_residues(const Communicator& comm);
 
-/// Throws Error(computation), on every rank alike, where `needed` bytes are more than a rank's device has free, and
-/// says which tile would fit. Collective.
+/// Throws Error(memory), on every rank alike, if `needed` bytes are more than a rank's device has free, and says which
+/// tile would fit. Collective.
 void require_memory(const Communicator& comm, const Product& product, double needed);
 
 }  // namespace heddle::impl

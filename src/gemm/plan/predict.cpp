@@ -1,3 +1,4 @@
+// Tile model: predicted time of a product.
 #include "gemm/plan/predict.hpp"
 
 #include "comm/vendor.hpp"
@@ -39,7 +40,7 @@ struct OperandLoads {
   [[nodiscard]] std::size_t band(std::size_t number, std::size_t rank) const {
     return static_cast<std::size_t>((*loads[rank])[number].band);
   }
-  // Who sends the rank a piece of its `number`th band.
+  // Rank that sends `rank` a piece of its `number`th band.
   [[nodiscard]] int source(std::size_t number, std::size_t rank, const Piece& piece) const {
     return relays.source(static_cast<int>(rank), static_cast<int>(band(number, rank)), piece.owner);
   }
@@ -52,15 +53,15 @@ struct OperandLoads {
   }
 };
 
-// Bytes per second between two ranks; 0: what travels takes no time.
+// Bytes per second between two ranks; 0: transfers take no time.
 double bandwidth_between(const MachineRates& rates, bool on_one_node) {
   return on_one_node || rates.node_bandwidth == 0.0 ? rates.link_bandwidth : rates.node_bandwidth;
 }
 
 // Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
-// of their sequences share its link (a rank that then loads a band of `other` too is there half the time), those of its
-// node the link within it and all others the one that leaves it; a band from host memory crosses its owner's bus
-// before, which the owners do side by side.
+// of their sequences share its link (a rank that loads a band of `other` at that place too counts half): ranks of its
+// node share the link within the node, all others the link between nodes. A band from host memory crosses its owner's
+// bus first, those of several owners side by side.
 std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, const ElementCost& cost,
                                                   const Product& product, const OperandLoads& operand,
                                                   const OperandLoads& other, double bus) {
@@ -70,7 +71,7 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   for (const std::vector<Load>* of_rank : operand.loads) longest = std::max(longest, of_rank->size());
   std::vector<std::vector<double>> seconds(ranks);
   for (std::size_t k = 0; k < longest; ++k) {
-    // Of each owner: on its own node, and on others.
+    // Readers of each source: those on its own node, and those on others.
     std::vector<std::array<double, 2>> readers(ranks, {0.0, 0.0});
     const auto way = [&](std::size_t rank, int source) {
       return product.on_one_node(static_cast<int>(rank), source) ? 0 : 1;
@@ -153,7 +154,7 @@ RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Pro
       const LoadTimes& of_loads = a_first ? times_a : times_b;
       const double seconds = of_loads.seconds[there.size()];
       const double earliest = of_loads.not_before.empty() ? 0.0 : of_loads.not_before[there.size()];
-      // What is there already waits for nothing.
+      // Data that are there already wait for nothing.
       if (seconds > 0.0) {
         link_free = std::max(link_free, now) + seconds;
       }
@@ -170,7 +171,7 @@ RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Pro
   return times;
 }
 
-// When each of a rank's loads is there at the earliest, where other ranks pass it on: when these have it.
+// Earliest time at which each of a rank's loads is there: if other ranks pass it on, when these have it.
 std::vector<double> relayed_at(const OperandLoads& operand, std::size_t rank, const std::vector<RankTimes>& times,
                                std::vector<double> RankTimes::*there) {
   std::vector<double> at;
@@ -267,8 +268,8 @@ PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cos
                                     : std::max(load.elements_from_host, load.elements_to_host);
     mine.bus = bus_rate > 0.0 ? cost.bytes * over_bus / bus_rate : 0.0;
     const double pipelined = std::max({ends[rank], link, mine.bus}) + drain;
-    // What hides where copy engines and cores share nothing; elsewhere a part of it, or nothing, does: of what comes
-    // from other nodes more than of what the cores copy within one.
+    // Transfers hide if copy engines and cores share nothing; otherwise a part of them hides, or nothing: more of those
+    // from other nodes than of those that the cores copy within one.
     const double near = mine.within_nodes + load.messages_in * rates.latency + mine.bus;
     const double travels = near + mine.between_nodes;
     const double shows = (1.0 - rates.overlap) * near + (1.0 - rates.node_overlap) * mine.between_nodes;
@@ -297,7 +298,7 @@ bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, co
 int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes) {
   const int most = most_bands(product);
   const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.longest_run());
-  // Of several layers, the bands of the next one travel while those of one are used.
+  // With several layers, the bands of the next one travel while those of one are used.
   if (band * most * std::min(product.layers_of_group(), 2) <= static_cast<double>(workspace_bytes)) {
     return most;
   }
@@ -305,7 +306,7 @@ int bands_that_fit(const Product& product, double element_bytes, std::size_t wor
 }
 
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes) {
-  // What comes from other nodes is asked for well before it is used.
+  // Data from other nodes are asked for well before they are used.
   const bool far = product.on_gpus || !product.node_of.empty();
   product.held_b = far ? 4 : 2;
   const double band = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.longest_run());
@@ -324,7 +325,7 @@ std::size_t default_workspace_bytes(const Communicator& comm) {
   if (memory.total == 0) {
     return std::size_t{1} << 30;
   }
-  // What is free is not all to be had: allocations are rounded up, and the transport stages some bands.
+  // Not all of the free memory can be had: allocations are rounded up, and the transport stages some bands.
   const double here = std::min(static_cast<double>(memory.total) / 8.0, 0.75 * static_cast<double>(memory.free));
   return static_cast<std::size_t>(comm.all_reduce(here, Reduction::minimum));
 }
@@ -379,11 +380,11 @@ ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Produ
   if (bands_per_pass == 1 && *candidates.rbegin() >= smallest) {
     candidates.erase(candidates.begin(), candidates.lower_bound(smallest));
   }
-  // What the model leaves out is paid once a tile, and between nodes once a band and message, too, where a rank
+  // Costs that the model leaves out are paid once a tile, and between nodes once a band and message, too, if a rank
   // waits for its turn on a core before it answers: over four hosts tiles of 171 were predicted to take 8 % less than
   // those of 512, and took 17 % more; on four GPUs those of 1024 were predicted to take 0.2 % less than those of 2048,
-  // and took 4 % more. From host memory it makes coarse pipelines slower: a bus that other devices use too brings
-  // less than was measured, and the first tile waits for two bands.
+  // and took 4 % more. With A or B in host memory they make coarse pipelines slower: a bus that other devices use too
+  // brings less than was measured, and the first tile waits for two bands.
   const bool smallest_of_near = product.on_gpus && comes_from_host_memory(product);
   const double tolerated = smallest_of_near ? 1.02 : product.node_of.empty() || product.on_gpus ? 1.01 : 1.10;
   // By rising tile; large ones first, as they are planned in less time. A tile whose products alone would take longer
@@ -403,7 +404,7 @@ ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Produ
     best = std::min(best, times.front().seconds);
   }
   const auto near_best = [&](const ChosenTile& one) { return one.seconds <= tolerated * best; };
-  // Between nodes, too, what is not there yet is waited for once a tile: two of them or more along either side.
+  // Between nodes a rank also waits for late bands once a tile, so it gets two tiles or more along either side.
   const Index half_share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
   const auto is_coarse = [&](Index tile) { return !product.node_of.empty() && tile > half_share; };
   const auto largest = std::find_if(times.rbegin(), times.rend(),

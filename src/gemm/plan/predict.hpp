@@ -12,7 +12,7 @@ struct ElementCost {
   double flops_per_multiply_add = 2.0;
 };
 
-/// The shape that bounds on its tile are of.
+/// Shape of the product, for the bounds on its tile.
 [[nodiscard]] ProductShape shape_of(const Product& product, const ElementCost& cost);
 
 /// Seconds of the slowest rank. Its products run one after the other at the rate measured for the tile, less what the
@@ -20,18 +20,18 @@ struct ElementCost {
 /// where ranks that load from one owner share it, through the bus where they are in host memory, each when its slot is
 /// free (kernel efficiency, warmth, start, contention, latency). The whole is no shorter than the busier direction of
 /// the link or of the bus; the last tile's way home is added (drain), and the passes over what is copied: pieces into
-/// their band, tiles into C, the partial tiles of layers. Where copies and products share the cores, only the measured
+/// their band, tiles into C, the partial tiles of layers. If copies and products share the cores, only the measured
 /// share hides: within a node, and of what a slower link brings from another, which is more.
 [[nodiscard]] double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                        int bands_per_pass);
 
-/// What that time is made of, on the slowest rank.
+/// Parts of that time, on the slowest rank.
 struct PredictedTimes {
   double seconds = 0.0;        ///< All of it.
-  double products = 0.0;       ///< Of its products alone, one after the other.
-  double within_nodes = 0.0;   ///< Of the busier direction of its link within its node.
+  double products = 0.0;       ///< Time of its products alone, one after the other.
+  double within_nodes = 0.0;   ///< Time of the busier direction of its link within its node.
   double between_nodes = 0.0;  ///< The same between nodes; 0 where both are one link.
-  double bus = 0.0;            ///< Of what crosses its bus.
+  double bus = 0.0;            ///< Time of transfers on its bus.
 };
 [[nodiscard]] PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                              const std::vector<RankSchedule>& schedules);
@@ -43,20 +43,20 @@ struct PredictedTimes {
 /// and those on their way), at least one.
 [[nodiscard]] int bands_that_fit(const Product& product, double element_bytes, std::size_t workspace_bytes);
 
-/// Whether tiles of a C in host memory had better go home once the bands of A and B have come: where products take
-/// longer than all of it on the bus, which both ways at once slow down.
+/// Whether tiles of a C in host memory go home only once the bands of A and B have come: if products take longer than
+/// all transfers on the bus, which is slower with traffic both ways.
 [[nodiscard]] bool tiles_wait_for_bands(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                         const std::vector<Workload>& work);
 
-/// Sets held_b and first_held_b: a few, and while the first bands of A travel too as many as the workspace takes beside
-/// them.
+/// Set held_b to a few bands, and first_held_b, for ranks whose first bands of A travel too, to as many as the
+/// workspace takes beside these.
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes);
 
-/// GemmOptions::workspace_bytes where it is left open: an eighth of a device's memory, where that much is free on all.
-/// Collective.
+/// GemmOptions::workspace_bytes where it is left open: an eighth of a device's memory, or three quarters of its free
+/// memory if less, the least of all ranks; 1 GiB on CPUs. Collective.
 [[nodiscard]] std::size_t default_workspace_bytes(const Communicator& comm);
 
-/// A tile of which each rank computes two and more along either side, and of which four bands fit, where that can be.
+/// Return a tile of which each rank computes at least two along either side and four bands fit, if one exists.
 [[nodiscard]] Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                  std::size_t workspace_bytes);
 
@@ -66,10 +66,10 @@ struct ChosenTile {
   double seconds = 0.0;
 };
 
-/// The tile of least predicted time; on CPUs, of those within 1 % of it (between nodes 10 %), the largest, since what
-/// the model leaves out is paid once a tile, but between nodes one of which each rank computes two and more along
-/// either side; on GPUs, where A or B comes from host memory, of those within 2 % the smallest. With one band of A at a
-/// time only tiles that meet both bounds count (but for small matrices, where none does). Of more than 16 ranks fewer
+/// Return the largest tile within 1 % of the least predicted time (10 % for CPUs between nodes), since costs that the
+/// model leaves out are paid once a tile; between nodes the largest of which each rank computes at least two along
+/// either side, if any. On GPUs with A or B in host memory, return the smallest within 2 %. With one band of A at a
+/// time only tiles that meet both bounds count (but for small matrices, where none does). For more than 16 ranks fewer
 /// tiles are tried. `product.tile` is ignored.
 [[nodiscard]] ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Product product,
                                      int bands_per_pass, std::size_t workspace_bytes);

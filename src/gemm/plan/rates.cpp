@@ -1,4 +1,5 @@
-// What the rates of a machine say of a tile, and the bounds of the published model.
+// Product rates, interpolated from measured ones by tile and warmth, and the tile and tile bounds of the published
+// model.
 #include "core/names.hpp"
 #include "gemm/plan/arguments.hpp"
 #include "gemm/plan/predict.hpp"

@@ -1,3 +1,4 @@
+// Choice of the rank of each node that receives a band from other nodes and passes it on within its node.
 #include "gemm/plan/relays.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ Relays::Relays(const Product& product, const PlanOperand& operand, const std::ve
   const auto nodes = static_cast<std::size_t>(*std::max_element(node_of_.begin(), node_of_.end())) + 1;
   struct Loader {
     int rank;
-    std::size_t place;  // Of the band among the rank's loads.
+    std::size_t place;  // Place of the band among the rank's loads.
   };
   std::vector<std::vector<Loader>> loaders(nodes * bands_);
   for (int rank = 0; rank < product.ranks; ++rank) {
@@ -25,7 +26,7 @@ Relays::Relays(const Product& product, const PlanOperand& operand, const std::ve
   }
   relay_.assign(nodes * bands_, -1);
   bool any = false;
-  // Each of a node as many as any other; of equals the one that uses the band first.
+  // Ranks of a node relay as many bands as each other; of equals the one that loads the band earliest relays it.
   std::vector<int> relayed(static_cast<std::size_t>(product.ranks), 0);
   for (std::size_t k = 0; k < loaders.size(); ++k) {
     if (loaders[k].size() < 2) continue;

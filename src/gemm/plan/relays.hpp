@@ -1,5 +1,5 @@
-// Who sends a band of an operand to whom where ranks are on several nodes: what several ranks of a node load comes to
-// one of them, and from there to the others, so that it crosses the node's link once.
+// Relays of bands between nodes: a band that several ranks of a node load comes to one of them, and from there to the
+// others, so that it crosses the node's link once.
 #pragma once
 
 #include "gemm/plan/schedule.hpp"
@@ -13,14 +13,14 @@ namespace heddle::impl {
 /// which may wait for a band of the first one. Bands in host memory, which come by their owner's bus, have no relays.
 class Relays {
  public:
-  /// Without any: all ranks are on one node.
+  /// No relays: all ranks are on one node.
   Relays() = default;
   Relays(const Product& product, const PlanOperand& operand, const std::vector<RankSchedule>& schedules);
 
-  /// The rank that sends `rank` what `owner` has of a band: the owner, or the one of the rank's node that has it of
-  /// the owner.
+  /// Return the rank that sends `rank` the piece of a band that `owner` owns: the owner, or the relay of the rank's
+  /// node.
   [[nodiscard]] int source(int rank, int band, int owner) const;
-  /// Whether others of its node may have what the rank receives of a band from other nodes.
+  /// Whether the rank passes a band that it receives from other nodes on to others of its node.
   [[nodiscard]] bool passes_on(int rank, int band) const { return !relay_.empty() && relay_at(rank, band) == rank; }
   [[nodiscard]] bool empty() const { return relay_.empty(); }
 
@@ -32,7 +32,7 @@ class Relays {
 
   std::vector<int> node_of_;
   std::size_t bands_ = 0;
-  std::vector<int> relay_;        // By node and band; -1: each has it of the owner.
+  std::vector<int> relay_;        // By node and band; -1: ranks receive it from the owner.
   std::vector<bool> takes_part_;  // By rank.
 };
 

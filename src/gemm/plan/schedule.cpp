@@ -1,3 +1,4 @@
+// Schedule of tiles, bands and messages of a distributed product.
 #include "gemm/plan/schedule.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ Range range_of(int band, Index tile, Index extent) {
   return {band * tile, std::min((band + 1) * tile, extent)};
 }
 
-// A band of op(A), for those of the bands [begin, end) of op(B) with which it makes tiles that are computed.
+// A band of op(A) and the bands [begin, end) of op(B) with which it makes tiles, as far as these are computed.
 struct Strip {
   int row_band;
   int begin;
@@ -46,7 +47,7 @@ std::vector<int> by_affinity(const Product& product, int group, int band) {
   std::stable_sort(rows.begin(), rows.end(), [&](int left, int right) {
     return owned[static_cast<std::size_t>(left)] > owned[static_cast<std::size_t>(right)];
   });
-  // Without a preference the bands go round, as equals would all go to the first row.
+  // Without a preference the bands go to the rows in turn; otherwise all would go to the first row.
   if (owned[static_cast<std::size_t>(rows.front())] == owned[static_cast<std::size_t>(rows.back())]) {
     std::rotate(rows.begin(), rows.begin() + band % product.grid_rows(), rows.end());
   }
@@ -98,8 +99,8 @@ void share_out_rest(const Product& product, const std::vector<int>& row_of, int 
   }
 }
 
-// Where a rank begins among `count` bands that all ranks of its row or column of the grid need: at `turn` / `turns` of
-// the way, and a bit further on in each group, as those of all groups ask the same owners.
+// Place where a rank begins among `count` bands that all ranks of its row or column of the grid need: `turn` / `turns`
+// of the way, and a bit further on in each group, since all groups ask the same owners.
 std::size_t begin_of(const Product& product, std::size_t count, int turn, int turns, int group) {
   const auto groups = static_cast<std::size_t>(product.groups());
   return count * (static_cast<std::size_t>(turn) * groups + static_cast<std::size_t>(group)) /
@@ -211,7 +212,7 @@ bool waits_for_a(const Product& product, const std::vector<Strip>& strips, std::
 // How a rank goes through its bands.
 struct Passes {
   std::size_t held_b;         // Bands of op(B) held at a time.
-  bool waits;                 // At first for bands of both.
+  bool waits;                 // Whether it waits for bands of both at first.
   std::size_t columns_a_row;  // See cells_of_pass().
 };
 
@@ -251,7 +252,7 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
   const int layers = product.layers_of_group();
   const bool waits = waits_for_a(product, strips, group, rank);
   const auto held_b = static_cast<std::size_t>(waits ? product.first_held_b : product.held_b);
-  // From host memory the owners of B bring a band each while one of A comes.
+  // With B in host memory each of its owners brings a band while one of A comes.
   const auto columns_a_row = static_cast<std::size_t>(
       product.b.residence() == Residence::host ? product.b.rank_end() - product.b.first_rank() : 1);
   schedule.slots_a = static_cast<int>(std::min(strips.size() * static_cast<std::size_t>(layers), 2 * group));
@@ -279,8 +280,8 @@ RankSchedule schedule_of(const Product& product, const std::vector<Strip>& strip
 
 namespace {
 
-// The first of the `count` ranks `first`, `first` + `stride`, ... that is on the node of the one at `place`; `place`
-// itself where all are.
+// Place of the first of the `count` ranks `first`, `first` + `stride`, ... that is on the node of the one at `place`;
+// `place` itself if all are.
 int turn_among(const Product& product, int first, int stride, int count, int place) {
   const auto shares_node = [&](int other) {
     return product.on_one_node(first + other * stride, first + place * stride);
@@ -415,7 +416,7 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
 }
 
 int most_bands(const Product& product) {
-  // Every row of every group has as many, and nothing is left over.
+  // Every row of every group has equally many, and nothing is left over.
   if (product.row_bands() % product.grid_rows() == 0 && product.column_bands() > 0) {
     return std::max(product.row_bands() / product.grid_rows(), 1);
   }

@@ -1,4 +1,5 @@
-// Who computes which tile of a distributed product, what travels when, and where it is put: pure functions, no MPI.
+// Schedules of a distributed product: the tiles of each rank, what travels when, and where it is put. Pure functions,
+// no MPI.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -38,14 +39,14 @@ struct Product {
   int first_held_b = 2;
   /// Whether messages land where they belong even if their columns lie apart (Transport::takes_blocks()).
   bool blocks = false;
-  /// Of each pair of tiles (i, j) and (j, i) only one is computed: half_holds().
+  /// Whether only one tile of each pair (i, j) and (j, i) is computed: half_holds().
   bool half = false;
   /// Ranks are groups() grids of grid_rows() x grid_columns: rank (p, q) of group g, whose number is
   /// (g * grid_rows() + p) * grid_columns + q, takes its share of the bands of op(A) and, of those of op(B),
   /// column_share(q).
   int grid_columns = 1;
   /// The inner dimension is cut into so many runs, inner_range(), and a tile of C is the sum of its products over each.
-  /// Where ranks and layers have a common divisor, that many groups of ranks share the layers out among them: each has
+  /// If ranks and layers have a common divisor, that many groups of ranks share the layers out among them: each has
   /// as many, one after the other. The ranks of a group follow each other, so that those of a node are of one group
   /// where that has as many, and what they need of the same bands crosses the node's link once (Relays).
   int layers = 1;
@@ -66,11 +67,11 @@ struct Product {
   [[nodiscard]] int grid_row_of(int rank) const { return rank % ranks_of_group() / grid_columns; }
   [[nodiscard]] int grid_column_of(int rank) const { return rank % grid_columns; }
   /// Place of a rank among those of its row, or of its column, of the grid, for the order in which it goes through what
-  /// all of them need and hold whole. Where they are on several nodes, those of one node share the place of the first:
+  /// all of them need and hold whole. If they are on several nodes, those of one node share the place of the first:
   /// what one of them has the others have of it (Relays).
   [[nodiscard]] int turn_in_row(int rank) const;
   [[nodiscard]] int turn_in_column(int rank) const;
-  /// First band of op(B), and the one behind the last, of column q of the grid.
+  /// First band of op(B) of column q of the grid, and the one behind the last.
   [[nodiscard]] std::pair<int, int> column_share(int q) const {
     const auto first = [&](int k) { return static_cast<int>(Index{column_bands()} * k / grid_columns); };
     return {first(q), first(q + 1)};
@@ -108,7 +109,7 @@ struct Region {
 [[nodiscard]] Region band_of_b(const Product& product, int band);
 [[nodiscard]] Region tile_of_c(const Product& product, int row_band, int column_band);
 
-/// What one rank owns of a region: a rectangle of its local matrix, spread over the region by the placement.
+/// Part of a region that one rank owns: a rectangle of its local matrix, spread over the region by the placement.
 struct Piece {
   int owner = 0;
   Range rows;     ///< Local rows of the owner.
@@ -159,12 +160,12 @@ struct RankSchedule {
   int slots_b = 0;
 };
 
-/// One operand of a product, A or B: where plans keep what belongs to it.
+/// One operand of a product, A or B, by the members in which plans keep what belongs to it.
 struct PlanOperand {
   Placement Product::*placement;
   Region (*band)(const Product&, int);
-  int (Product::*bands)() const;           ///< How many, of all layers.
-  int (Product::*bands_of_layer)() const;  ///< How many of each.
+  int (Product::*bands)() const;           ///< Number of bands in all layers.
+  int (Product::*bands_of_layer)() const;  ///< Number of bands in each layer.
   std::vector<Load> RankSchedule::*loads;
   int RankSchedule::*slots;
 };
@@ -181,9 +182,9 @@ inline constexpr PlanOperand operand_b{
 /// bands of op(B) go by, starting at p / grid_rows() of the way (with turn_in_row() and turn_in_column() for q and p
 /// where it holds all of them), or in one order for all ranks where B is in host memory: a band then crosses its
 /// owner's bus once for all of them. So ranks that need the same bands do not ask one owner at once. Two passes' bands
-/// of A and `held_b` bands of B are held, so that the next travel while the last are used. Where a rank waits for bands
-/// of both at first, it goes through them by growing rectangles, not column by column: after k bands of each it so has
-/// k^2 tiles to compute, not k.
+/// of A and `held_b` bands of B are held, so that the next travel while the last are used. If a rank waits for bands of
+/// both at first, it goes through them by growing rectangles, not column by column: after k bands of each it so has k^2
+/// tiles to compute, not k.
 ///
 /// Each group of ranks does so by itself, layer after layer of those that it has; the groups begin at different places
 /// too. No pass holds bands of two layers.
@@ -191,7 +192,7 @@ inline constexpr PlanOperand operand_b{
 /// The schedules of all ranks.
 [[nodiscard]] std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass);
 
-/// What each load brings; `band` is band_of_a or band_of_b.
+/// Regions that the loads bring; `band` is band_of_a or band_of_b.
 [[nodiscard]] std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
                                              Region (*band)(const Product&, int));
 
@@ -205,23 +206,23 @@ struct Travelling {
   }
 };
 
-/// What a rank's schedule asks of the machine.
+/// Work that a rank's schedule asks of the machine.
 struct Workload {
   double multiply_adds = 0.0;
-  Travelling in;                    ///< Of A and B, from other ranks.
-  Travelling out;                   ///< Of C, to other ranks.
-  Travelling home;                  ///< Of C, from other ranks to this one, which owns them.
-  Travelling served;                ///< Of A and B, by this rank to others, its own or passed on.
-  double elements_assembled = 0.0;  ///< Of A and B, copied once more to their place in a band.
+  Travelling in;                    ///< Elements of A and B from other ranks.
+  Travelling out;                   ///< Elements of C to other ranks.
+  Travelling home;                  ///< Elements of C from other ranks to this one, which owns them.
+  Travelling served;                ///< Elements of A and B to other ranks, its own or passed on.
+  double elements_assembled = 0.0;  ///< Those of A and B copied once more to their place in a band.
   double messages_in = 0.0;
-  double last_elements = 0.0;       ///< Of the last tile, to other ranks.
+  double last_elements = 0.0;       ///< Those of the last tile to other ranks.
   int last_owner = -1;              ///< A rank that it goes to; -1: none.
   double last_senders = 0.0;        ///< Ranks whose last tile goes where this rank's does.
-  double elements_added = 0.0;      ///< Of C, which this rank owns: partial tiles of every layer but the first.
-  double elements_from_host = 0.0;  ///< Of A and B in this rank's host memory, to its device.
-  double elements_to_host = 0.0;    ///< Of C, back.
+  double elements_added = 0.0;      ///< Those of this rank's C in partial tiles of every layer but the first.
+  double elements_from_host = 0.0;  ///< Those of A and B from this rank's host memory to its device.
+  double elements_to_host = 0.0;    ///< Those of C from its device to host memory.
 };
-/// Of every rank. Without the ranks' own pieces: `in.all` is the sum over the rank's loads of the band's size less
+/// Work of all ranks, without the ranks' own pieces: `in.all` is the sum over the rank's loads of the band's size less
 /// what the rank owns of it.
 [[nodiscard]] std::vector<Workload> workloads(const Product& product, const std::vector<RankSchedule>& schedules);
 

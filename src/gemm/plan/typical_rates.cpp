@@ -1,4 +1,4 @@
-// Rates of typical machines: what a plan works with that was given none.
+// Rates of typical machines, for plans that are given none.
 #include "comm/mappings.hpp"
 #include "core/instantiate.hpp"
 #include "dist/elementwise.hpp"

@@ -1,4 +1,4 @@
-// What schedules ask of the machine, rank by rank.
+// Work that schedules ask of the machine, rank by rank.
 #include "gemm/plan/relays.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::vector<std::vector<Share>> shares_of(const CyclicAxis& axis, int count, con
   return shares;
 }
 
-// What workloads ask of the placements, found once for all ranks.
+// Facts of the placements that workloads need, found once for all ranks.
 struct Cuts {
   std::vector<CutBand> a;
   std::vector<CutBand> b;

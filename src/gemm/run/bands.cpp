@@ -1,3 +1,4 @@
+// Receivers and senders of bands of one operand.
 #include "gemm/run/bands.hpp"
 
 #include "comm/checked.hpp"
@@ -11,7 +12,7 @@
 namespace heddle::impl {
 namespace {
 
-// All products, and all that puts bands together, given to the instances so far.
+// Events after all products and assemblies of bands given to the instances so far.
 std::vector<Event> events_on(const Instances& instances) {
   std::vector<Event> events;
   events.reserve(instances.lanes.size() + 1);
@@ -250,7 +251,7 @@ BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const
   for (int step = 1; step <= ranks; ++step) {
     Queue queue;
     queue.destination = (mine + step) % ranks;
-    // What this rank owns on its own device it does not send to itself.
+    // A rank does not send itself data that it owns on its own device.
     if (queue.destination == mine && !is_streamed(placement)) {
       continue;
     }
@@ -261,14 +262,14 @@ BandSender<T>::BandSender(const Setting& setting, const OperandSide& side, const
       queues_.push_back(std::move(queue));
     }
   }
-  // Of a local part without gaps; start() finds those of others.
+  // Copies that a local part without gaps needs; start() allocates those that other local parts need.
   for (Copy& copy : copies_) {
     if (is_copied(copy.piece, placement.local_rows(mine))) grow(setting_, copy.buffer, copy.piece.size());
   }
 }
 
-// What this rank sends of a load of the queue's destination: its own piece, and what it passes on, in the order of
-// their owners.
+// Pieces that this rank sends of a load of the queue's destination: its own piece, and what it passes on, in the order
+// of their owners.
 template <Scalar T>
 void BandSender<T>::want(const Product& product, const Relays& relays, const Load& load, Queue& queue) {
   const Placement& placement = product.*side_.placement;
@@ -302,7 +303,7 @@ template <Scalar T> bool BandSender<T>::may_send(const Queue& queue, bool may_co
 
 template <Scalar T> BandSender<T>::~BandSender() {
   if (std::uncaught_exceptions() == 0 || idle()) return;
-  // Receivers may read what is under way until they have given up, too.
+  // Receivers may read messages under way until they have given up, too.
   keep_forever(local_);
   for (const Copy& copy : copies_) keep_forever(copy.buffer);
   const bool passes_on = std::any_of(queues_.begin(), queues_.end(), [](const Queue& queue) {

@@ -24,16 +24,16 @@ namespace heddle::impl {
 
 template <Scalar T> using Buffer = Kokkos::View<T*, MemorySpace>;
 
-/// What the streams of one plan share.
+/// State that the streams of one plan share.
 struct Setting {
   Communicator comm;
   Transport transport;
   Instances instances;
-  TimelineRecorder* recorder = nullptr;  ///< Of the timeline.
+  TimelineRecorder* recorder = nullptr;  ///< Recorder of the timeline.
 };
 
-/// What else tells one operand of a product from the other: its name, the tag of its messages, and where steps and the
-/// timeline keep what belongs to it.
+/// Further differences between A and B: name, tag of the messages, and where steps and the timeline keep what belongs
+/// to the operand.
 struct OperandSide : PlanOperand {
   char name;
   int tag;
@@ -58,24 +58,25 @@ template <Scalar T> class BandReceiver {
 
   /// Begins a product with this rank's part of the operand; the slots are free after `begin`.
   void start(const MatrixView<const T>& local, const Event& begin);
-  /// The part alone, of a rank that owns every band on its device: nothing is to be posted.
+  /// Set the part alone, on a rank that owns every band on its device: nothing is posted.
   void show(const MatrixView<const T>& local) { local_ = local; }
-  /// First use of the next load, where it may be posted before `step`, whose predecessors have been given to the lanes.
+  /// Step that first uses the next load, if that may be posted before `step`, whose predecessors have been given to the
+  /// lanes.
   [[nodiscard]] std::optional<int> next_use(int step) const;
-  /// may_copy: what this rank owns of the band is put in place at once, and not only when the band is asked for.
+  /// may_copy: this rank's own piece of the band is put in place at once, and not only when the band is asked for.
   void post_next(bool may_copy);
   /// Whether anything of the next load comes from another node, and how many such loads are posted and not complete.
   [[nodiscard]] bool next_is_far() const { return arrivals_[posted_].far; }
   [[nodiscard]] std::size_t far_under_way() const { return far_under_way_.size(); }
   /// Takes what has arrived from other nodes; may_copy: and puts it in place.
   void take_far(bool may_copy);
-  /// What an owner has sent of a band, where it lies, and when it is there; nothing before it has come.
+  /// Data of a band that an owner has sent, and the event after which they are there; arrived() is empty before that.
   struct Arrived {
     MatrixView<const T> data;
     Event event;
   };
   [[nodiscard]] std::optional<Arrived> arrived(int load, int owner) const;
-  /// All that bands arrive in.
+  /// Buffers that bands arrive in.
   [[nodiscard]] std::vector<Buffer<T>> buffers() const;
   [[nodiscard]] bool last_is_ready() { return posted_ == 0 || ready(static_cast<int>(posted_) - 1); }
   /// Whether the load is posted and its band complete, for work after order(); unpacks what has arrived.
@@ -89,7 +90,7 @@ template <Scalar T> class BandReceiver {
  private:
   struct Incoming {
     Piece piece;
-    int source = 0;      // Who sends it: its owner, or another rank of this node.
+    int source = 0;      // Sender: its owner, or another rank of this node.
     Index landing = -1;  // Place in the slot's landing buffer; -1: straight into the band.
     Index row = 0;       // Place in the band, for those.
     Index column = 0;
@@ -112,7 +113,7 @@ template <Scalar T> class BandReceiver {
   };
 
   void post(Arrival& arrival);
-  // Takes the messages that have come; whether all have. Gives nothing to an instance.
+  // Take the messages that have come; return true if all have. Gives nothing to an instance.
   bool take(Arrival& arrival);
   // Puts in place what has come, and what this rank owns.
   void put_in_place(Arrival& arrival);
@@ -154,12 +155,12 @@ template <Scalar T> class BandSender {
  private:
   // Messages under way to one rank: enough for it to find the next one sent while this rank computes a tile.
   static constexpr std::size_t window = 4;
-  // A piece, and the band that it is of.
+  // A piece and its band.
   struct Wanted {
     Piece piece;
     int band = 0;
-    int load = -1;         // Of another rank's piece: this rank's load that brings it.
-    std::size_t copy = 0;  // Of this rank's own: of copies_; many ranks want the same.
+    int load = -1;         // For another rank's piece, this rank's load that brings it.
+    std::size_t copy = 0;  // For this rank's own piece, its place in copies_; many ranks want the same.
   };
   // A piece in a run of memory of its own, for messages whose columns can't lie apart: made once for all receivers.
   struct Copy {

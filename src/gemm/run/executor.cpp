@@ -1,3 +1,4 @@
+// Execution of a planned product on one rank.
 #include "gemm/run/executor.hpp"
 
 #include "core/instantiate.hpp"
@@ -8,12 +9,12 @@
 namespace heddle::impl {
 namespace {
 
-// See post_loads().
+// Return true if loads of A are posted first when A and B are equally urgent.
 bool ties_to_a(const Communicator& comm) {
   return comm.nodes() > 1 || comm.rank() % 2 == 0;
 }
 
-// Of layers the partial tiles are added in the end, as those of several ranks are.
+// The partial tiles of layers are added at the end, as those of several ranks are.
 bool is_local_product(const Product& product) {
   return product.ranks == 1 && product.layers == 1 && !is_streamed(product.a) && !is_streamed(product.b) &&
          !is_streamed(product.c);
@@ -210,7 +211,7 @@ template <Scalar T> Spread Executor<T>::probe(const DistributedMatrix<T>& A, con
 
 template <Scalar T> void Executor<T>::probe_step(const blas::Context& context, const Step& step, Spread& spread) {
   const Index elements = facts_.product.rows() * facts_.product.columns();
-  // What one rank has left undecided may be too much for all, and is for each.
+  // The bound is that of all ranks together: a rank that exceeds it alone exceeds it for all.
   const Index decided = worth_deciding(elements) - spread.undecided;
   const Spread found = emulated_->probe(context, step, a_.band(step), b_.band(step), decided);
   spread.ratio = std::max(spread.ratio, found.ratio);

@@ -37,18 +37,17 @@ template <Scalar T> class Executor {
                  const DistributedMatrix<T>& B, T beta, const DistributedMatrix<T>& C);
 
   [[nodiscard]] const PlanFacts& facts() const { return facts_; }
-  /// Of the last product; what it has by default where products are native or nothing was multiplied.
+  /// Report of the last product; a default one if products are native or nothing was multiplied.
   [[nodiscard]] const EmulationReport& emulation_report() const { return emulation_report_; }
 
  private:
-  // Decides how the factors of this emulated product are multiplied: with how many moduli, or by what instead; by what
-  // probe() finds, where the options want that.
+  // Decide with how many moduli, or by which fallback, this emulated product is multiplied: by the result of probe(),
+  // if the options want one.
   template <class Probe>
   [[nodiscard]] EmulationReport settle_emulation(const ExecutionSpace& space, const Probe& probe);
-  // How the norms of the factors' rows and columns compare with what their elements sum to, over all ranks. All bands
-  // travel once for it.
+  // Return the spread of the factors over all ranks. All bands travel once for it.
   [[nodiscard]] Spread probe(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
-  // Adds what one step has of it.
+  // Add one step to the spread.
   void probe_step(const blas::Context& context, const Step& step, Spread& spread);
   [[nodiscard]] bool has_no_terms(T alpha) const { return alpha == T{0} || facts_.product.inner() == 0; }
   void multiply_all(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
@@ -69,9 +68,9 @@ template <Scalar T> class Executor {
     }
   }
   void progress();
-  // What another thread may do of it while this one computes step `computed_`: messages and nothing else.
+  // The part of progress() that another thread may do while this one computes step `computed_`: messages alone.
   void progress_beside();
-  // work(), messages going on beside it where that can be.
+  // Call work(), while messages go on beside it if messenger_ exists.
   template <class Work> void beside_messages(const Work& work) {
     if (messenger_) {
       messenger_->during(work);
@@ -83,11 +82,11 @@ template <Scalar T> class Executor {
 
   const Setting& setting_;
   const PlanFacts facts_;
-  const RankSchedule schedule_;  // Of this rank.
+  const RankSchedule schedule_;  // Schedule of this rank.
   OperandStream<T> a_;
   OperandStream<T> b_;
   TileExchange<T> tiles_;
-  std::optional<EmulatedBands<T>> emulated_;  // Where products are emulated.
+  std::optional<EmulatedBands<T>> emulated_;  // Set if products are emulated.
   EmulationReport emulation_report_;
   int computed_ = 0;
   Event ready_;  // See run().

@@ -1,3 +1,4 @@
+// Execution space instances of one product, and their ordering by fork and join.
 #include "gemm/run/instances.hpp"
 
 #include "dist/elementwise.hpp"

@@ -19,7 +19,7 @@ struct Instances {
 /// Products on the lanes are of this math mode.
 [[nodiscard]] Instances make_instances(const ExecutionSpace& space, MathMode math = MathMode::automatic);
 
-/// What the instances do from now on comes after all work given to `space`, and the reverse.
+/// Later work of the instances comes after all work given to `space`, and the reverse.
 void fork(const ExecutionSpace& space, const Instances& instances);
 void join(const Instances& instances, const ExecutionSpace& space);
 

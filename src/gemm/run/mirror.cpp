@@ -1,3 +1,4 @@
+// Copy of the computed half of a symmetric matrix to the other half.
 #include "gemm/run/mirror.hpp"
 
 #include "comm/tags.hpp"
@@ -32,8 +33,8 @@ struct Globals {
 };
 
 // A part of C: each element that was not computed is a copy of the one across the diagonal, which `across` has, or its
-// negation (a product with a complex sign would turn infinite parts into NaN). A team takes a block; one that was
-// computed is left alone, and where one tile holds a block, nothing is asked of its elements.
+// negation (a product with a complex sign would turn infinite parts into NaN). A team takes a block and leaves one
+// alone that was computed; if one tile holds a block, its elements are not tested.
 template <class T> struct MirrorPart {
   Elements<const T> across;  ///< columns x rows of the part.
   Elements<T> C;

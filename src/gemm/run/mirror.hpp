@@ -18,7 +18,7 @@ template <Scalar T> class Mirror {
   Communicator comm_;
   Placement placement_;
   Index tile_;
-  std::optional<Shares> shares_;  // What goes to a rank is across from what comes from it.
+  std::optional<Shares> shares_;  // Elements sent to a rank lie across from those received from it.
   ExecutionSpace beside_;
   PanelPool<T> pool_;
   PanelPool<T> pool_beside_;

@@ -23,7 +23,7 @@ template <Scalar T> class OperandStream {
     receiver_.start(local, begin);
     sender_.start(local, ready);
   }
-  /// Instead of start() and all that follows but band(): of a rank that owns every band on its device.
+  /// Replaces start() and all other calls but band() on a rank that owns every band on its device.
   void show(const MatrixView<const T>& local) { receiver_.show(local); }
   /// Begins one more message to each rank that wants one, as far as messages may be under way.
   void send_next() { sender_.send_next(); }
@@ -63,17 +63,17 @@ template <Scalar T> class OperandStream {
   BandSender<T> sender_;
 };
 
-/// Posts the loads that may be posted before step `number`, in the order of their use; ties_to_a: of a band of A and
-/// one of B for the same step, A's first. Within a node every other rank has it so, and the owners of both are busy.
-/// Between nodes all have: those of a row of the grid then exchange A among themselves, and those of a column B, so
-/// that each link brings from where it sends to, and is full both ways.
+/// Posts the loads that may be posted before step `number`, in the order of their use; ties_to_a: if a band of A and
+/// one of B are for the same step, A's is first. Within a node every other rank sets it, so that the owners of both are
+/// busy. Between nodes all set it: ranks of a row of the grid then exchange A among themselves, and those of a column
+/// B, so that each link brings from where it sends to, and is full both ways.
 ///
-/// Of those with anything from other nodes one is on the way at a time, so that what is used first has the link, which
-/// a node's ranks share; on GPUs two, as a link that is as fast would stand still between them. They wait for nothing
-/// but their owners, so that what this rank's node expects of them comes.
+/// Only one load with pieces from other nodes is on the way at a time, so that the band used first has the link, which
+/// a node's ranks share; on GPUs two, as a fast link would stand idle between them. They wait for nothing but their
+/// owners, so that what this rank's node expects of them comes.
 ///
-/// in_turn: each only once the last one is ready, so that a device that copies one band after the other does so in the
-/// order of use, not in that in which the owners speak up.
+/// in_turn: each load is posted once the last one is ready, so that a device that copies one band after the other does
+/// so in the order of use, not in the order in which the owners answer.
 template <Scalar T>
 void post_loads(bool ties_to_a, OperandStream<T>& a, OperandStream<T>& b, int number, bool in_turn, bool may_copy) {
   constexpr std::size_t most_far = on_host ? 1 : 2;

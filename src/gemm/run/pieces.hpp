@@ -9,7 +9,7 @@
 
 namespace heddle::impl {
 
-/// Where in a region the rows and columns of a piece are: position(i, j) of its local row i and column j.
+/// Position of a piece's rows and columns in a region: position(i, j) of its local row i and column j.
 struct PieceMap {
   CyclicAxis row_axis;
   CyclicAxis column_axis;

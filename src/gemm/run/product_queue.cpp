@@ -1,3 +1,4 @@
+// Queue of products on an instance, which the host does not wait for.
 #include "gemm/run/product_queue.hpp"
 
 #include "core/current_error.hpp"
@@ -13,7 +14,7 @@ template <Scalar T> ProductQueue<T>::~ProductQueue() {
   try {
     wait();
   } catch (...) {  // NOLINT(bugprone-empty-catch)
-    // Who wanted to know has asked before; what failed does not use the workspace any more.
+    // A caller that needs the error has called wait(); a failed product does not use the workspace any more.
   }
 }
 
@@ -21,7 +22,7 @@ template <Scalar T> const blas::Context& ProductQueue<T>::context_on(const Execu
   const auto found = std::find_if(contexts_.begin(), contexts_.end(),
                                   [&](const blas::Context& context) { return context.space() == space; });
   if (found != contexts_.end()) return *found;
-  // What goes may be in use.
+  // The context that is dropped may be in use.
   if (contexts_.size() == most_contexts) {
     wait();
     contexts_.erase(contexts_.begin());

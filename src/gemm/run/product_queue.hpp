@@ -11,8 +11,8 @@
 
 namespace heddle::impl {
 
-/// The products of a plan that nobody has waited for. Each begins when the last one is over, on whatever instances they
-/// are: they share the plan's workspace.
+/// Products of a plan that were not waited for. Each begins when the last one is over, on whatever instances they are:
+/// they share the plan's workspace.
 template <Scalar T> class ProductQueue {
  public:
   /// `setting` and `executor` outlive it.
@@ -22,23 +22,23 @@ template <Scalar T> class ProductQueue {
   ProductQueue(const ProductQueue&) = delete;
   ProductQueue& operator=(const ProductQueue&) = delete;
 
-  /// C = alpha op(A) op(B) + beta C on `space`. Of several ranks it is collective.
+  /// C = alpha op(A) op(B) + beta C on `space`. Collective over several ranks.
   void add(const ExecutionSpace& space, T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, T beta,
            const DistributedMatrix<T>& C);
   /// Work given to `space` from now on comes after all products.
   void before(const ExecutionSpace& space) const;
-  /// Says that all products are complete, as somebody else has found out.
+  /// Mark all products as complete, because the caller knows that they are.
   void settle() { last_.reset(); }
   /// Blocks until all products are complete. Throws Error(computation) where one of them failed on the device.
   void wait();
 
-  /// What products there were.
+  /// Number and time of products.
   struct Done {
     Index products = 0;
     double seconds = 0.0;  ///< From the first add() until now.
     Index moved = 0;       ///< Those with alpha other than 0, for which A and B were read.
   };
-  /// Of those since the last take(), which are complete.
+  /// Return the products since the last take(), which are complete.
   [[nodiscard]] Done take();
 
  private:
@@ -56,7 +56,7 @@ template <Scalar T> class ProductQueue {
   Executor<T>& executor_;
   std::vector<blas::Context> contexts_;  // The one that was made last is at the end.
   Mark mark_;
-  std::optional<ExecutionSpace> last_;  // What the last product is on, until somebody has waited for it.
+  std::optional<ExecutionSpace> last_;  // Instance of the last product, until that was waited for.
   Done done_;
   Clock::time_point begin_;
 };

@@ -1,3 +1,4 @@
+// Recording of a product's timeline.
 #include "gemm/run/recorder.hpp"
 
 #include <algorithm>

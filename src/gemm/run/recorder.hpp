@@ -1,4 +1,4 @@
-// What happened when, while a product runs.
+// Timeline of a product while it runs.
 #pragma once
 
 #include <heddle/comm/event.hpp>
@@ -21,8 +21,8 @@ class TimelineRecorder {
     intervals_.clear();
     timed_.clear();
     origin_ = Event::on(space, true);
-    // A device that several ranks share comes to it when it is this rank's turn; its copy engines do not wait for that,
-    // and what they bring would be told as of before the beginning.
+    // A device that several ranks share reaches this event when it is this rank's turn; its copy engines do not wait
+    // for that, and their transfers would be recorded before the origin.
     if (everything_) origin_.wait();
     host_origin_ = std::chrono::steady_clock::now();
   }

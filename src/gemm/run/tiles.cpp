@@ -1,3 +1,4 @@
+// Exchange of finished tiles of C with their owners.
 #include "gemm/run/tiles.hpp"
 
 #include "comm/checked.hpp"
@@ -49,7 +50,7 @@ TileExchange<T>::TileExchange(const Setting& setting, const Product& product,
 
 template <Scalar T> TileExchange<T>::~TileExchange() {
   if (std::uncaught_exceptions() == 0) return;
-  // Receivers may read what is under way until they have given up, too.
+  // Receivers may read messages under way until they have given up, too.
   for (const Departure& departure : departures_) {
     if (departure.sent.empty()) continue;
     keep_forever(departure.tile);
@@ -84,7 +85,7 @@ template <Scalar T> void TileExchange<T>::start(T beta, const MatrixView<T>& loc
   for (Source& source : sources_) {
     source.lands = std::all_of(source.pieces.begin(), source.pieces.end(),
                                [&](const Expected& expected) { return lands_in_place(expected.step); });
-    // A landing buffer is taken by one tile while the last is added; without one, C itself has room for all.
+    // One tile lands in a buffer while the last one is added; without buffers, C itself has room for all.
     const std::size_t window = source.lands ? 8 : landings_of_a_source;
     source.posted = 0;
     source.done = 0;
@@ -205,7 +206,7 @@ void TileExchange<T>::keep(const MatrixView<const T>& tile, const Step& step, co
   departures_[current_].events.push_back(Event::on(setting_.instances.home));
 }
 
-// The tile that has waited longest.
+// Copy the tile that has waited longest.
 template <Scalar T> void TileExchange<T>::copy_home() {
   const Homecoming& tile = waiting_.front();
   const bool recorded = records_transfers(setting_);

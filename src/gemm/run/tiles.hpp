@@ -8,14 +8,14 @@ namespace heddle::impl {
 
 /// Finished tiles: those of this rank on their way to the owners, those of others on their way into this rank's C.
 ///
-/// Of several layers the partial tiles of the first go into C, those of the others each into a copy of this rank's part
-/// of C, whenever they come; in the end these are added to C one layer after the other. So no tile waits for another
-/// one, and the order of the sums is always the same.
+/// With several layers, the partial tiles of the first go into C, those of the others each into a copy of this rank's
+/// part of C, whenever they come; in the end these are added to C one layer after the other. So no tile waits for
+/// another one, and the order of the sums is always the same.
 template <Scalar T> class TileExchange {
  public:
   /// schedules[rank]: what each rank computes. `buffers`: tiles held at once, see tile_buffers(). `setting` outlives
-  /// it. Takes the memory that every product needs; what only those with beta other than 0 need, the first of them
-  /// takes.
+  /// it. Allocates the memory that every product needs; the first product with beta other than 0 allocates what only
+  /// these need.
   TileExchange(const Setting& setting, const Product& product, const std::vector<RankSchedule>& schedules,
                std::size_t buffers);
   ~TileExchange();
@@ -30,12 +30,12 @@ template <Scalar T> class TileExchange {
   void progress_sent();
   /// Whether the buffer of the next tile is free.
   [[nodiscard]] bool buffer_free();
-  /// Where the tile of `step` is to be computed by work on the lane: in C itself, where it can be, else in a buffer.
+  /// View in which work on the lane computes the tile of `step`: of C itself if possible, else of a buffer.
   [[nodiscard]] MatrixView<T> target(const Step& step, std::size_t lane);
   /// Sends the tile that the lane computes into target(step, lane), or adds it to C.
   void deliver(const Step& step, std::size_t lane);
-  /// Instead of target(), of deliver() and of all that follows: of a rank that owns all of C on its device. The tile is
-  /// computed and put into C by work on one instance, that of the lane.
+  /// Replace target(), deliver() and all calls below on a rank that owns all of C on its device. The tile is computed
+  /// and put into C by work on one instance, that of the lane.
   [[nodiscard]] MatrixView<T> own_target(const Step& step, std::size_t lane);
   void put_own(const Step& step, std::size_t lane, const ExecutionSpace& space);
   [[nodiscard]] bool idle() const;
@@ -57,7 +57,7 @@ template <Scalar T> class TileExchange {
     std::vector<Sent> sent;
     std::vector<Event> events;  // The tile is read until these are past.
   };
-  // Of this rank, on its way to a C in host memory.
+  // Own piece of a tile on its way to a C in host memory.
   struct Homecoming {
     std::size_t departure = 0;
     vendor::Block to;
@@ -71,8 +71,8 @@ template <Scalar T> class TileExchange {
   };
   struct Source {
     int rank = 0;
-    std::vector<Expected> pieces;  // Of this rank, in the order in which `rank` computes them.
-    Index largest = 0;             // Elements of the largest.
+    std::vector<Expected> pieces;  // Pieces of this rank, in the order in which `rank` computes them.
+    Index largest = 0;             // Elements of the largest piece.
     std::size_t posted = 0;
     std::size_t done = 0;
     bool lands = false;  // All of them land in place.
@@ -81,14 +81,14 @@ template <Scalar T> class TileExchange {
     std::vector<double> times;
   };
   [[nodiscard]] bool computed_in_place(const Step& step, const Region& region, const Piece& mine) const;
-  // Straight into C or a layer of it, where a message's columns may lie apart and nothing is to be added.
+  // Whether messages land in C or a layer of it: their columns may lie apart and nothing is to be added.
   [[nodiscard]] bool lands_in_place(const Step& step) const { return product_.blocks && beta_of(step) == T{0}; }
-  // Of C itself, to which the first layer goes, or of a later layer's copy.
+  // Block of C itself, to which the first layer goes, or of a later layer's copy.
   [[nodiscard]] MatrixView<T> block_of_c(const Step& step, const Piece& piece) const;
   [[nodiscard]] T beta_of(const Step& step) const { return step.layer == 0 ? beta_ : T{0}; }
   [[nodiscard]] MatrixView<T> copy_of_c(int layer) const;
   [[nodiscard]] MatrixView<T> tile_of(const Departure& departure, const Region& region) const;
-  // Buffers, where they are not there yet: for tiles, for the pieces of tiles, for what comes from a rank.
+  // Allocate missing buffers: for tiles, for the pieces of tiles, for pieces from a rank.
   void hold(Buffer<T> Departure::*buffer);
   void hold_landings(Source& source);
   void post(Source& source);
@@ -103,7 +103,7 @@ template <Scalar T> class TileExchange {
   std::vector<Source> sources_;
   std::deque<Homecoming> waiting_;
   CopyQueue to_host_;
-  std::vector<Buffer<T>> layers_;  // Of all layers but the first.
+  std::vector<Buffer<T>> layers_;  // Copies of all layers but the first.
   T beta_{};
   MatrixView<T> local_;
   Event ready_;

@@ -1,3 +1,4 @@
+// Names of a timeline's kinds, and the hidden share of its transfers.
 #include <heddle/core/error.hpp>
 #include <heddle/gemm/timeline.hpp>
 
@@ -68,7 +69,7 @@ double hidden_share(const Timeline& timeline) {
     open += transfer.end - covered_until;
     total += transfer.end - transfer.begin;
   }
-  // What is open is counted, so that a share of one is exactly one.
+  // Uncovered time is counted, so that a share of one is exactly one.
   return total > 0.0 ? std::clamp(1.0 - open / total, 0.0, 1.0) : 1.0;
 }
 

@@ -1,4 +1,4 @@
-// What bands and tiles share: buffers, pieces of them, and the record of a transfer.
+// Types that bands and tiles share: buffers, pieces of them, and the record of a transfer.
 #pragma once
 
 #include "gemm/run/bands.hpp"
