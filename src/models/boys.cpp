@@ -1,3 +1,4 @@
+// Boys' function by Taylor series, power series and recurrences.
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_integrals.hpp>
 
@@ -23,7 +24,7 @@ double boys_series(std::size_t m, double x) {
   return std::exp(-x) * sum;
 }
 
-// F_m at k/16 for x below `table_end`; F_m' = -F_(m+1) makes the Taylor series of one of the others.
+// Table of F_m at x = k/16 below `table_end`. F_m' = -F_(m+1), so higher orders are Taylor coefficients.
 constexpr std::size_t table_orders = 24;
 constexpr std::size_t taylor_terms = 8;
 constexpr double table_step = 1.0 / 16;
@@ -42,7 +43,7 @@ class BoysTable {
     }
   }
 
-  // (1/32)^8/8! is below round-off.
+  // The remainder, (1/32)^8/8!, is below round-off.
   [[nodiscard]] double operator()(std::size_t m, double x) const {
     const auto k = static_cast<std::size_t>(x / table_step + 0.5);
     const double back = static_cast<double>(k) * table_step - x;

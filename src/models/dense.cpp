@@ -1,3 +1,4 @@
+// Products of dense matrices on the host, and canonical orthogonalisation.
 #include "models/dense.hpp"
 
 #include <heddle/core/error.hpp>

@@ -1,3 +1,4 @@
+// Electron repulsion integrals by McMurchie and Davidson, and Coulomb and exchange matrices.
 #include "core/gibibytes.hpp"
 #include "models/hermite.hpp"
 #include <heddle/core/error.hpp>
@@ -15,18 +16,18 @@ namespace {
 using RepulsionSpace = Kokkos::DefaultHostExecutionSpace;
 using Turns = Kokkos::RangePolicy<RepulsionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::size_t>>;
 
-// What all quartets of shells need, made once.
+// Tables that all quartets of shells share.
 struct Quartets {
   std::vector<impl::ShellPair> pairs;
   impl::HermiteTable table;
   std::size_t hermites;           // of a pair, at most
   std::size_t components;         // of a pair, at most
-  std::vector<std::size_t> sums;  // of two Hermite indices
+  std::vector<std::size_t> sums;  // of two Hermite Gaussians: index of their sum
   std::vector<double> signs;      // (-1)^(t + u + v)
   std::vector<double> bounds;     // sqrt of the largest (ab|ab) of each pair
 
   explicit Quartets(const GaussianBasis& basis);
-  // (ab|cd) of two pairs, [ab][cd], into `out`.
+  // Computes (ab|cd) of two pairs into `out`, as [ab][cd].
   void evaluate(const impl::ShellPair& bra, const impl::ShellPair& ket, double* work, double* out) const;
   [[nodiscard]] std::size_t work() const;
 };
@@ -74,7 +75,7 @@ Quartets::Quartets(const GaussianBasis& basis)
 }
 
 std::size_t Quartets::work() const {
-  // R, the scratch of it, Boys' functions, and one Hermite side contracted.
+  // R, its scratch, Boys' functions, and the contracted ket.
   const std::size_t most = 4 * hermites * 4 + 64;
   return 2 * most + 64 + hermites * components;
 }
@@ -143,7 +144,7 @@ ElectronRepulsion::ElectronRepulsion(const GaussianBasis& basis) : n_(basis.size
                                               " that this machine has; a basis of fewer would fit"));
   }
   const std::size_t pairs_of_functions = n_ * (n_ + 1) / 2;
-  // Zeros: what the bounds leave out is there, too.
+  // Zero-initialised: integrals below the bounds are not written.
   integrals_ = Kokkos::View<double*, Kokkos::HostSpace>("heddle::models::integrals",
                                                         pairs_of_functions * (pairs_of_functions + 1) / 2);
   const Quartets quartets(basis);
@@ -152,7 +153,7 @@ ElectronRepulsion::ElectronRepulsion(const GaussianBasis& basis) : n_(basis.size
   constexpr double negligible = 1e-14;
   Kokkos::parallel_for("heddle::models::repulsion", Turns(RepulsionSpace(), 0, pairs.size(), Kokkos::ChunkSize(1)),
                        [&](std::size_t turn) {
-                         // The longest rows first.
+                         // Longest rows first, to balance the load.
                          const std::size_t at = pairs.size() - 1 - turn;
                          const impl::ShellPair& bra = pairs[at];
                          std::vector<double> scratch(quartets.work() + quartets.components * quartets.components);
@@ -183,7 +184,7 @@ ElectronRepulsion::ElectronRepulsion(const GaussianBasis& basis) : n_(basis.size
 std::vector<double> ElectronRepulsion::coulomb(std::span<const double> density) const {
   require_square(density, n_);
   const std::size_t count = n_ * (n_ + 1) / 2;
-  // Each pair k >= l for itself and its mirror image.
+  // A pair k > l counts twice, for (k, l) and (l, k).
   std::vector<double> weights(count);
   for (std::size_t k = 0, kl = 0; k < n_; ++k) {
     for (std::size_t l = 0; l <= k; ++l, ++kl) weights[kl] = (k == l ? 1.0 : 2.0) * density[k + l * n_];

@@ -1,3 +1,4 @@
+// Exchange-correlation functionals by name, evaluated by this library or by libxc.
 #include "models/libxc.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/exchange_correlation.hpp>
@@ -14,7 +15,7 @@ namespace {
 constexpr std::array own_functionals = {Functional::hf, Functional::lda_x, Functional::lda_pz, Functional::lda_pw92,
                                         Functional::lda_vwn};
 
-// Usual names of sums of libxc's.
+// Usual names of sums of libxc functionals.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> usual_names = {{
     {"pbe", "gga_x_pbe+gga_c_pbe"},
     {"pbesol", "gga_x_pbe_sol+gga_c_pbe_sol"},

@@ -1,3 +1,4 @@
+// Local density functionals: exchange, and published fits of the correlation energy.
 #include <heddle/core/error.hpp>
 #include <heddle/models/functionals.hpp>
 #include <heddle/models/kohn_sham.hpp>
@@ -12,7 +13,7 @@ namespace heddle::models {
 
 namespace {
 
-// Below this the energy of the electrons there is beyond the last digit, and quotients would be of nothing.
+// Lower densities count as 0: their energy is below round-off, and quotients would divide by 0.
 constexpr double no_density = 1e-18;
 
 // A function of r_s and its derivative.
@@ -60,7 +61,7 @@ struct PerdewWang {
 };
 constexpr PerdewWang pw_paramagnetic = {0.031091, 0.21370, {7.5957, 3.5876, 1.6382, 0.49294}};
 constexpr PerdewWang pw_ferromagnetic = {0.015545, 0.20548, {14.1189, 6.1977, 3.3662, 0.62517}};
-constexpr PerdewWang pw_stiffness = {0.016887, 0.11125, {10.357, 3.6231, 0.88026, 0.49671}};  // of -alpha_c
+constexpr PerdewWang pw_stiffness = {0.016887, 0.11125, {10.357, 3.6231, 0.88026, 0.49671}};  // Fit of -alpha_c.
 
 Slope perdew_wang(const PerdewWang& fit, double radius) {
   const double root = std::sqrt(radius);
@@ -79,7 +80,7 @@ struct VoskoWilkNusair {
 };
 constexpr VoskoWilkNusair vwn_paramagnetic = {0.0310907, -0.10498, 3.72744, 12.9352};
 constexpr VoskoWilkNusair vwn_ferromagnetic = {0.01554535, -0.32500, 7.06042, 18.0578};
-// Of -alpha_c: 1/(6 pi^2).
+// Fit of -alpha_c, A = 1/(6 pi^2).
 constexpr VoskoWilkNusair vwn_stiffness = {0.0168868639404, -0.0047584, 1.13107, 13.0045};
 
 Slope vosko_wilk_nusair(const VoskoWilkNusair& fit, double radius) {
@@ -96,7 +97,7 @@ Slope vosko_wilk_nusair(const VoskoWilkNusair& fit, double radius) {
   return {fit.A * value, fit.A * slope / (2 * x)};
 }
 
-// Between the gas without and with full polarisation, by f(zeta) alone (von Barth, Hedin).
+// Interpolates between the unpolarised and the fully polarised gas by f(zeta) alone (von Barth, Hedin).
 Correlation between(const Slope& para, const Slope& ferro, double zeta) {
   const Slope share = polarisation_share(zeta);
   return {para.value + (ferro.value - para.value) * share.value,
@@ -104,7 +105,7 @@ Correlation between(const Slope& para, const Slope& ferro, double zeta) {
           (ferro.value - para.value) * share.derivative};
 }
 
-// With the spin stiffness alpha_c, Perdew and Wang's equation 8, which is Vosko, Wilk and Nusair's 3.2 to 3.4.
+// Interpolates with the spin stiffness alpha_c: equation 8 of Perdew and Wang, 3.2 to 3.4 of Vosko, Wilk and Nusair.
 // `minus_stiffness` is the fit of -alpha_c, f2 = f''(0).
 Correlation with_stiffness(const Slope& para, const Slope& ferro, const Slope& minus_stiffness, double f2,
                            double zeta) {
@@ -165,7 +166,7 @@ double valid_density(double density, const char* spin) {
 }
 
 void add_correlation(const Correlation& found, double density, double zeta, double radius_power, LocalTerms& terms) {
-  // d r_s/dn = -radius_power r_s/n; by_radius comes times r_s.
+  // d r_s/dn = -radius_power r_s/n; by_radius is r_s d epsilon_c/d r_s.
   const double common = found.energy - radius_power * found.by_radius;
   terms.correlation = density * found.energy;
   terms.up += common + (1 - zeta) * found.by_polarisation;

@@ -1,3 +1,4 @@
+// Gaussian basis sets: normalisation, evaluation, even-tempered exponents and Slater's rules.
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_basis.hpp>
 
@@ -24,14 +25,14 @@ std::size_t cartesian_index(int l, int x, int y) {
   return static_cast<std::size_t>(below * (below + 1) / 2 + below - y);
 }
 
-// Slater's groups (1s) (2s2p) (3s3p) (3d) (4s4p): their capacity, principal number, and how they are filled.
+// A group of Slater's rules, (1s) (2s2p) (3s3p) (3d) or (4s4p), with its electrons.
 struct SlaterShell {
   int electrons;
-  int principal;  // Slater's effective one is as large, but for 4: 3.7.
+  int principal;  // Slater's effective number is the same, except 3.7 for 4.
   bool d;
 };
 
-// In the order of filling; exceptions as chromium's do not matter here.
+// Groups in the order of filling, without exceptions such as chromium's.
 std::vector<SlaterShell> slater_shells(double charge) {
   int left = static_cast<int>(std::ceil(charge - 1e-9));
   std::vector<SlaterShell> shells;
@@ -69,7 +70,7 @@ double slater_exponent(double charge, const std::vector<SlaterShell>& shells, st
   return std::max(0.3, (charge - screening) / principal);
 }
 
-// From `high` down to `low`, both within, as evenly as `ratio` allows.
+// Adds shells of exponents low ratio^k, from the largest, which is at least high/ratio^(1/4), down to `low`.
 void add_shells(const std::array<double, 3>& centre, int angular, double high, double low, double ratio,
                 std::vector<Shell>& shells) {
   const int steps = std::max(0, static_cast<int>(std::ceil(std::log(high / low) / std::log(ratio) - 0.25)));
@@ -116,7 +117,7 @@ std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOpt
             "basis: the rule for exponents is for nuclei of a charge up to 36, not ", atom.charge,
             "; give shells instead");
     const auto filled = slater_shells(atom.charge);
-    // Of the shell of the largest principal number, which is not always the last.
+    // The shell of the largest principal number is not always the last.
     std::size_t outer = 0;
     for (std::size_t k = 0; k < filled.size(); ++k) {
       if (filled[k].principal > filled[outer].principal) outer = k;
@@ -143,7 +144,7 @@ std::vector<GaussianCharge> slater_charges(const Molecule& molecule) {
     for (std::size_t k = 0; k < filled.size(); ++k) {
       const double zeta = slater_exponent(atom.charge, filled, k);
       const double n = filled[k].principal == 4 ? 3.7 : filled[k].principal;
-      // <r^2> = (2n + 1)(2n + 2)/(4 zeta^2) of Slater's, 3/(2 b) of the Gaussian.
+      // <r^2> = (2n + 1)(2n + 2)/(4 zeta^2) of Slater's orbital, 3/(2 b) of the Gaussian.
       const double exponent = 6 * zeta * zeta / ((2 * n + 1) * (2 * n + 2));
       const double electrons = std::min(left, static_cast<double>(filled[k].electrons));
       charges.push_back({electrons, atom.position, exponent});

@@ -1,3 +1,4 @@
+// Hartree-Fock and Kohn-Sham matrices in a Gaussian basis.
 #include "core/gibibytes.hpp"
 #include "models/dense.hpp"
 #include "models/local_matrices.hpp"
@@ -15,12 +16,12 @@ namespace heddle::models {
 
 namespace {
 
-// From the potential of nuclei and of the charges that stand for electrons at first.
+// Potential of the charges that stand for the electrons at the start.
 std::vector<double> first_matrix(const GaussianBasis& basis, const Molecule& molecule, int electrons) {
   double nuclear = 0;
   for (const Atom& atom : molecule.atoms) nuclear += atom.charge;
   std::vector<GaussianCharge> charges = slater_charges(molecule);
-  // An electron is not repelled by itself.
+  // Leaves out an electron's repulsion by itself.
   for (GaussianCharge& charge : charges) charge.charge *= (electrons - 1) / nuclear;
   return potential_matrix(basis, charges);
 }
@@ -31,7 +32,7 @@ std::vector<double> nuclear_matrix(const GaussianBasis& basis, const Molecule& m
   return potential_matrix(basis, charges);
 }
 
-// Refuses before there is work, or an allocation; gives the grid, if there is to be one.
+// Throws Error(memory), before any work or allocation, if the field does not fit. Returns the grid, if one is needed.
 std::optional<MolecularGrid> grid_that_fits(const Molecule& molecule, const GaussianBasis& basis,
                                             const ExchangeCorrelation& functional,
                                             const MolecularGridOptions& options) {
@@ -57,9 +58,9 @@ struct GaussianField::State {
   State(const Molecule& molecule, const std::vector<Shell>& shells, const ExchangeCorrelation& which,
         const MolecularGridOptions& options)
       : State(molecule, GaussianBasis(shells), electrons_of(molecule), which, options) {}
-  State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, const ExchangeCorrelation& which,
-        const MolecularGridOptions& options)
-      : State(molecule, std::move(functions), electrons, which, grid_that_fits(molecule, functions, which, options)) {}
+  State(const Molecule& molecule, const GaussianBasis& functions, const Electrons& electrons,
+        const ExchangeCorrelation& which, const MolecularGridOptions& options)
+      : State(molecule, functions, electrons, which, grid_that_fits(molecule, functions, which, options)) {}
   State(const Molecule& molecule, GaussianBasis functions, const Electrons& electrons, const ExchangeCorrelation& which,
         const std::optional<MolecularGrid>& grid)
       : orbital_exchange(which.orbital_exchange()),

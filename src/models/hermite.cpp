@@ -1,3 +1,4 @@
+// Hermite expansions of pairs of shells, and the recurrence of Hermite Coulomb integrals.
 #include "models/hermite.hpp"
 
 #include <heddle/models/gaussian_integrals.hpp>
@@ -45,7 +46,7 @@ std::vector<double> cartesian_product(const std::array<std::vector<double>, 3>& 
   return product;
 }
 
-// To solid harmonics on both sides, times `factor`.
+// Transforms both sides to solid harmonics, times `factor`.
 std::vector<double> spherical_product(const std::vector<double>& product, std::size_t hermites,
                                       const std::vector<double>& Ca, std::size_t rows, const std::vector<double>& Cb,
                                       std::size_t columns, double factor) {
@@ -117,7 +118,7 @@ void HermiteTable::coulomb(int L, double alpha, const std::array<double, 3>& R, 
 std::vector<double> hermite_expansion(int most_a, int most_b, double a, double b, double A, double B) {
   const double p = a + b;
   const double AB = A - B;
-  // P - A and P - B without the cancellation of P.
+  // P - A and P - B, without cancellation.
   const double PA = -b / p * AB;
   const double PB = a / p * AB;
   const int width = most_a + most_b + 1;

@@ -9,23 +9,24 @@
 
 namespace heddle::impl {
 
-/// The number of Hermite Gaussians of a degree t + u + v up to L.
+/// Number of Hermite Gaussians of a degree t + u + v up to L.
 [[nodiscard]] constexpr std::size_t hermite_count(int L) {
   return static_cast<std::size_t>((L + 1) * (L + 2) * (L + 3) / 6);
 }
-/// The place of a Hermite Gaussian in all lists: degree by degree.
+/// Index of a Hermite Gaussian in all lists, which go degree by degree.
 [[nodiscard]] constexpr std::size_t hermite_index(int t, int u, int v) {
   const int degree = t + u + v;
   const int below = degree - t;
   return static_cast<std::size_t>(degree * (degree + 1) * (degree + 2) / 6 + below * (below + 1) / 2 + below - u);
 }
 
-/// How the Hermite Coulomb integrals R_tuv of degrees up to L follow from those of lower ones.
+/// Recurrence of the Hermite Coulomb integrals R_tuv of degrees up to L.
 class HermiteTable {
  public:
   explicit HermiteTable(int L);
 
-  /// R_tuv = (d/dX)^t (d/dY)^u (d/dZ)^v F_0(alpha |R|^2) into `R`; `scratch` has as much room, `boys` L + 1 doubles.
+  /// Computes R_tuv = (d/dX)^t (d/dY)^u (d/dZ)^v F_0(alpha |R|^2) into `result`; `scratch` is as long, `boys` has L + 1
+  /// doubles.
   void coulomb(int L, double alpha, const std::array<double, 3>& R, double* result, double* scratch,
                double* boys) const;
 
@@ -37,10 +38,10 @@ class HermiteTable {
   std::vector<Step> steps_;
 };
 
-/// One primitive product: hermite[h * components + ab] are the coefficients of Hermite Gaussian h in the product of
-/// functions a and b, contraction included.
+/// Product of two primitives: hermite[h * components + ab] are the coefficients of Hermite Gaussian h in the product of
+/// functions a and b, including the contraction.
 struct PrimitivePair {
-  double exponent = 0;  ///< p = a + b.
+  double exponent = 0;  ///< Exponent p = a + b.
   std::array<double, 3> centre = {};
   std::vector<double> hermite;
 };

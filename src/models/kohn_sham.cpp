@@ -1,3 +1,4 @@
+// Kohn-Sham model in one dimension, its density mixer and iteration, and a first matrix in three dimensions.
 #include <heddle/core/error.hpp>
 #include <heddle/models/kohn_sham.hpp>
 
@@ -31,7 +32,7 @@ std::vector<double> kinetic_waves(std::size_t n, double length) {
   std::vector<double> wave(2 * n + 1);
   wave[0] = scale * (2.0 * static_cast<double>(intervals) * static_cast<double>(intervals) + 1.0) / 3.0;
   for (std::size_t d = 1; d < wave.size(); ++d) {
-    // The sine of the nearer end of the half period: the other loses digits.
+    // The sine is taken from the nearer end of the half period: from the other it loses digits.
     const auto nearer = static_cast<double>(std::min(d, 2 * intervals - d));
     const double sine = std::sin(pi * nearer / static_cast<double>(2 * intervals));
     wave[d] = (d % 2 == 0 ? scale : -scale) / (sine * sine);
@@ -43,7 +44,7 @@ double soft(double distance, double softening) {
   return 1.0 / std::sqrt(distance * distance + softening * softening);
 }
 
-// Symmetric to the bit about the middle.
+// Points that are symmetric about the middle to the bit.
 std::vector<double> points_about(double middle, std::size_t n, double spacing) {
   std::vector<double> points(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -52,7 +53,7 @@ std::vector<double> points_about(double middle, std::size_t n, double spacing) {
   return points;
 }
 
-// 1 - (1 - exp(-y))/y, by its series where that cancels.
+// 1 - (1 - exp(-y))/y, by its series if that cancels.
 double ramp(double y) {
   if (y >= 1.0) return 1.0 + std::expm1(-y) / y;
   double sum = 0.0;
@@ -110,10 +111,10 @@ LocalExchange local_exchange(double density, double softening) {
   require_length(softening, "softening");
   const double z = pi * softening * density;
   LocalExchange result;
-  // Below, cosh would overflow before the end, and v_x vanishes as n log(n) does.
+  // For smaller z, cosh would overflow before the end; v_x vanishes as n log(n).
   if (z < 1e-200) return result;
   // Integral over q first, then over s: (1 - exp(-z cosh s))/cosh s for v_x. Analytic for |Im s| < pi/2, hence an error
-  // of exp(-pi^2/step). Each term of n epsilon_x has that of v_x as its derivative: so have the sums.
+  // of exp(-pi^2/step). The derivative of each term of n epsilon_x is the term of v_x, and so for the sums.
   constexpr double step = 0.25;
   const double end = 38.0 + std::max(0.0, std::log(2.0 / z));
   for (int k = 0; k * step <= end; ++k) {
@@ -157,7 +158,7 @@ KohnSham::KohnSham(const KohnShamOptions& options) : softening_(options.softenin
           options.charges[a] * options.charges[b] * soft(options.positions[a] - options.positions[b], softening_);
     }
   }
-  // No narrower than the grid can see.
+  // No narrower than the grid resolves.
   const double sigma = std::max(1.0, spacing_);
   guess_.resize(n);
   double sum = 0.0;
@@ -274,7 +275,7 @@ std::vector<double> DensityMixer::next(std::span<const double> input, std::span<
     if (changes_.size() > history_) changes_.pop_back();
   }
 
-  // Q R = the residuals' changes, and the residual less its part in their span.
+  // Q R = changes of the residuals; `rest` = the residual less its projection on their span.
   std::vector<std::vector<double>> Q;
   std::vector<std::vector<double>> R;
   std::vector<const Step*> kept;

@@ -1,3 +1,4 @@
+// Functionals that libxc evaluates, and stubs for builds without it.
 #include "models/libxc.hpp"
 
 #include <heddle/core/error.hpp>
@@ -34,7 +35,7 @@ bool is_local(int family) {
   return family == XC_FAMILY_LDA || family == XC_FAMILY_HYB_LDA;
 }
 
-// Why a functional is not taken, or nothing.
+// Reason to refuse a functional, or nullptr.
 const char* refusal_of(const xc_func_info_type& info) {
   if (info.kind == XC_KINETIC) return "is one of kinetic energy";
   if ((info.flags & XC_FLAGS_3D) == 0) return "is not for three dimensions";

@@ -1,4 +1,4 @@
-// One functional of libxc, where the library is there.
+// One functional of libxc, if the build has it.
 #pragma once
 
 #include <heddle/models/exchange_correlation.hpp>
@@ -20,7 +20,7 @@ class LibxcFunctional {
   /// Throws as models::ExchangeCorrelation does.
   explicit LibxcFunctional(const std::string& name);
 
-  /// The share of the exchange of orbitals that goes with it.
+  /// Share of orbital exchange, which hybrid functionals have.
   [[nodiscard]] double orbital_exchange() const noexcept {
     return orbital_exchange_;
   }

@@ -1,3 +1,4 @@
+// Quadrature of exchange-correlation energies and matrices on a grid.
 #include "models/local_matrices.hpp"
 
 #include "models/dense.hpp"
@@ -12,9 +13,9 @@ namespace heddle::impl {
 
 namespace {
 
-// So many parts are summed one after another, whatever the number of threads.
+// Number of partial sums, whatever the number of threads: so bits do not depend on it.
 constexpr std::size_t parts_of_points = 32;
-// So many products of two functions are added at a time, so that an element is read and written once for them.
+// Products of two functions that are added at a time: an element of the sum is read and written once for all.
 constexpr std::size_t at_a_time = 4;
 
 // sum_ij += a_i b_j over pairs of vectors (a, b), for all j or for j <= i.
@@ -22,7 +23,7 @@ class ProductSum {
  public:
   ProductSum(std::size_t n, bool whole, double* sum) : n_(n), whole_(whole), sum_(sum), room_(at_a_time * n) {}
 
-  // a, which is to be filled at once, and b.
+  // Adds a pair; the caller fills the returned a before the next call.
   [[nodiscard]] double* add(const double* b) {
     if (count_ == at_a_time) flush();
     b_[count_] = b;

@@ -13,15 +13,14 @@
 
 namespace heddle::impl {
 
-/// The values of a basis at the points of a grid, with its gradients where a functional is of these, and the integrals
-/// that are made of them.
+/// Values of a basis at the points of a grid, with gradients if the functional depends on them, and integrals of them.
 class LocalIntegrals {
  public:
   LocalIntegrals(const models::GaussianBasis& basis, const models::MolecularGrid& grid,
                  const models::ExchangeCorrelation& functional);
 
   struct Result {
-    std::vector<double> up, down;  ///< dE/dD_ij; `down` is empty where paired.
+    std::vector<double> up, down;  ///< dE/dD_ij; `down` is empty if paired.
     double exchange = 0, correlation = 0;
   };
   [[nodiscard]] Result evaluate(const models::SpinOrbitals& orbitals, bool paired) const;
@@ -30,7 +29,7 @@ class LocalIntegrals {
   [[nodiscard]] std::size_t points() const { return weights_.size(); }
 
  private:
-  // A quantity at a point, and a vector: a density and its gradient, or what goes with them in an integral.
+  // A scalar and a vector at a point: a density and its gradient, or their factors in an integral.
   using WithGradient = std::array<double, 4>;
 
   [[nodiscard]] std::size_t components() const { return functional_.of_gradients() ? 4 : 1; }
@@ -39,7 +38,7 @@ class LocalIntegrals {
     return values_.data() + (point * components() + component) * n_;
   }
   [[nodiscard]] std::vector<WithGradient> density(const std::vector<double>& orbitals) const;
-  // integral of phi_i v phi_j + u . grad(phi_i phi_j), of v and u at the points times weights.
+  // Integral of phi_i v phi_j + u . grad(phi_i phi_j); `weighted` has v and u times the weights of the points.
   [[nodiscard]] std::vector<double> matrix(const std::vector<WithGradient>& weighted) const;
 
   models::ExchangeCorrelation functional_;

@@ -1,3 +1,4 @@
+// Iteration of a mean field to self-consistency, with Pulay's extrapolation.
 #include "models/dense.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/mean_field.hpp>
@@ -23,7 +24,7 @@ struct Remembered {
   Matrix commutators;
 };
 
-// Solves the k x k system of symmetric equations by elimination with pivoting; nothing where it is singular.
+// Solves the k x k system of symmetric equations by elimination with pivoting; returns false if it is singular.
 bool solve_small(std::vector<Matrix>& A, Matrix& b) {
   const std::size_t k = b.size();
   for (std::size_t c = 0; c < k; ++c) {
@@ -47,7 +48,7 @@ bool solve_small(std::vector<Matrix>& A, Matrix& b) {
   return true;
 }
 
-// Pulay's coefficients: c of sum 1 with |sum c_i e_i| least.
+// Pulay's coefficients: c of sum 1 that minimise |sum c_i e_i|.
 Matrix pulay_coefficients(const std::deque<Remembered>& memory) {
   const std::size_t k = memory.size();
   std::vector<Matrix> products(k, Matrix(k));
@@ -94,7 +95,7 @@ class Iteration {
   Matrix basis_;       // X, n x m: the first orbitals; empty: the identity.
   Matrix overlapped_;  // S X
   std::deque<Remembered> memory_;
-  Matrix mixed_;  // The matrices that the last orbitals are those of.
+  Matrix mixed_;  // The matrices that gave the last orbitals.
 };
 
 void Iteration::solve(int spin, const Matrix& H, FieldOrbitals& orbitals) {

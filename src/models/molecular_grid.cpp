@@ -1,3 +1,4 @@
+// Becke's partition of space, and quadrature rules of radii and spheres.
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/molecular_grid.hpp>
@@ -37,7 +38,7 @@ Sphere product_sphere(int polar) {
 }
 
 struct Radius {
-  double r, weight;  // with r^2
+  double r, weight;  // The weight includes r^2.
 };
 
 std::vector<Radius> radii_of(int count, double size) {
@@ -70,7 +71,7 @@ double distance_between(const std::array<double, 3>& a, const std::array<double,
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// The share of cell `own` at a point.
+// Becke's weight of cell `own` at a point.
 double becke_share(const Molecule& molecule, std::size_t own, const std::array<double, 3>& point) {
   const std::size_t count = molecule.atoms.size();
   if (count == 1) return 1;

@@ -1,3 +1,4 @@
+// Checks of molecules, their numbers of electrons, and symbols of elements.
 #include <heddle/core/error.hpp>
 #include <heddle/models/molecule.hpp>
 

@@ -1,3 +1,4 @@
+// Overlap, kinetic and potential matrices of a Gaussian basis.
 #include "models/hermite.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_integrals.hpp>
@@ -15,7 +16,7 @@ using impl::ShellPair;
 
 constexpr double pi_ = std::numbers::pi;
 
-// Runs `block(pair, values)` for each pair of shells, which fills rows x columns values, and makes a matrix of them.
+// Makes a matrix by `block(pair, values)`, which fills rows x columns values for each pair of shells.
 template <class Block>
 std::vector<double> matrix_of_pairs(const char* label, const GaussianBasis& basis, const std::vector<ShellPair>& pairs,
                                     const Block& block) {
@@ -37,7 +38,7 @@ std::vector<double> matrix_of_pairs(const char* label, const GaussianBasis& basi
           for (std::size_t b = 0; b < pair.columns; ++b) {
             const std::size_t i = basis.first(pair.first) + a;
             const std::size_t j = basis.first(pair.second) + b;
-            // One of the two of a shell with itself, so that both are the same to the bit.
+            // A pair of a shell with itself has (i, j) and (j, i): one gives both, to the bit.
             if (j > i) continue;
             out[i + j * n] = out[j + i * n] = own[a * pair.columns + b];
           }
@@ -47,7 +48,7 @@ std::vector<double> matrix_of_pairs(const char* label, const GaussianBasis& basi
   return matrix;
 }
 
-// -1/2 d^2/dx^2 along one axis, on the right: of x_B^j exp(-b x_B^2).
+// Integral of -1/2 d^2/dx^2 along one axis, applied to the right function x_B^j exp(-b x_B^2).
 double kinetic_along(const std::vector<double>& E, int most_b, std::size_t width, int i, int j, double b) {
   const auto overlap = [&](int right) { return E[static_cast<std::size_t>(i * (most_b + 1) + right) * width]; };
   double value = b * (2 * j + 1) * overlap(j) - 2 * b * b * overlap(j + 2);

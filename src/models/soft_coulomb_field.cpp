@@ -1,3 +1,4 @@
+// Hartree-Fock and Kohn-Sham matrices on a grid in one dimension.
 #include "models/dense.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/soft_coulomb_field.hpp>
@@ -33,7 +34,7 @@ SoftCoulombField::SoftCoulombField(const Molecule& molecule, int points, Functio
       electrons_(electrons_of(molecule, 1)),
       grid_(grid_options(molecule, points, electrons_, length)),
       kinetic_(grid_.kinetic()) {
-  // Refuses those of three dimensions before there is work.
+  // Refuses functionals of three dimensions before any work.
   if (functional != Functional::hf) (void)local_terms_1d(functional, 0, 0);
   for (std::size_t a = 0; a < molecule.atoms.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
@@ -46,7 +47,7 @@ SoftCoulombField::SoftCoulombField(const Molecule& molecule, int points, Functio
 
 std::vector<double> SoftCoulombField::start() const {
   std::vector<double> first = grid_.initial_density();
-  // An electron is not repelled by itself.
+  // Leaves out an electron's repulsion by itself.
   const double share = (electrons_.total() - 1.0) / (2.0 * electrons_.up);
   for (double& value : first) value *= share;
   const std::vector<double> hartree = grid_.hartree(first);

@@ -1,20 +1,20 @@
-// Equal keys within buckets, each a hash table in a team's scratch memory.
+// Search for equal keys within buckets, each a hash table in a team's scratch memory.
 #pragma once
 
 #include "search/sinks.hpp"
 
 namespace heddle::search::impl {
 
-/// How a key travels: in 96 bits beside a slot's number of 32, in 128 beside one of 64, or as a hash of 64 bits, which
-/// proves nothing.
+/// Packing of a key in a record: 96 bits beside a slot of 32, 128 bits beside a slot of 64, or a hash of 64 bits, whose
+/// equality does not prove that keys are equal.
 enum class Packing { one, two, hashed };
 
-/// Words of a key while it is made.
+/// Words of a packed key.
 template <Packing packing> inline constexpr int words_of = packing == Packing::hashed ? 1 : 2;
 template <Packing packing> using PackedFor = Packed<words_of<packing>>;
 
-/// What a bucket keeps of a key, and its slot. What it does not keep, left(), is below 2^(bits of a bucket's number)
-/// and takes part in choosing the bucket: two records of one bucket are equal where what they keep is.
+/// Bits of a key that a bucket stores, and the key's slot. The other bits, left(), are below 2^(bits of a bucket's
+/// number) and take part in choosing the bucket, so two records of one bucket are equal if their stored bits are.
 template <Packing packing> struct Record;
 template <> struct alignas(16) Record<Packing::one> {
   Word low;
@@ -59,8 +59,8 @@ template <> struct alignas(16) Record<Packing::hashed> {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word mixed_by(Word seed) const { return mixed_bits(hash + seed); }
 };
 
-/// A table's place: nothing, or the record that came there first. Where only 1, 2 and more are told apart, two bits
-/// above its number say "another" and "more than one other".
+/// A place of a hash table: empty, or the number of its first record. If only counts of 1, 2 and more matter, two bits
+/// above the number mean "another" and "more than one other".
 struct Place {
   static constexpr std::uint32_t empty = 0xFFFFFFFF;
   static constexpr std::uint32_t twice = 0x40000000;
@@ -68,7 +68,7 @@ struct Place {
   static constexpr std::uint32_t record = 0x3FFFFFFF;
 };
 
-// On the host a bucket has one thread.
+// On the host a bucket has one thread, which needs no atomics.
 template <class T> KOKKOS_INLINE_FUNCTION T fetch_or(T* place, T bits) {
   if constexpr (on_host) {
     const T old = *place;
@@ -102,7 +102,7 @@ template <class T> KOKKOS_INLINE_FUNCTION void lower(T* place, T value) {
   }
 }
 
-/// A team a bucket. Where a bucket has more distinct keys than its table takes, `overfull` becomes 1.
+/// One team searches a bucket. If a bucket has more distinct keys than its table takes, `overfull` becomes 1.
 template <Packing packing, class Source, class Sink> struct Buckets {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256>, Kokkos::Schedule<Kokkos::Dynamic>>;
   using Member = typename Policy::member_type;
@@ -138,7 +138,8 @@ template <Packing packing, class Source, class Sink> struct Buckets {
     return (place + 1) & ((Count{1} << table_bits) - 1);
   }
 
-  /// The place of a record's key, made where there is none; Place::empty if none was found.
+  /// Returns the place of a record's key, claiming one for a new key; Place::empty if none is free within
+  /// longest_search.
   KOKKOS_INLINE_FUNCTION Count insert(Count* table, Index bucket, Count i) const {
     const Record<packing> mine = records(bucket + i);
     Count place = home(mine);

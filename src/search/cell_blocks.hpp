@@ -1,4 +1,5 @@
-// A mesh in blocks of cells that kernels can read: the whole where they can read it, copies of runs of cells otherwise.
+// A mesh in blocks of cells that kernels can read: the whole mesh if its memory is accessible, copies of runs of cells
+// otherwise.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -31,7 +32,7 @@ template <PointId Id, class Space> class CellBlocks {
   /// `workspace`, from which copies are taken, outlives it.
   CellBlocks(Workspace& workspace, const Mesh<Id, Space>& mesh) : workspace_(workspace), mesh_(mesh) {}
 
-  /// f(block, first cell) for one block after the other, in order. `blocks` cells of them: 0 takes the usual size.
+  /// Calls f(block, first cell) for the blocks in order. `cells_a_block` of 0 means the usual size.
   template <class F> void each(const F& f, Index cells_a_block = 0) const {
     const Index cells = mesh_.cells();
     if constexpr (direct) {
@@ -60,7 +61,7 @@ template <PointId Id, class Space> class CellBlocks {
     const ExecutionSpace& space = workspace_.space();
     const Kokkos::View<T*, MemorySpace> to = workspace_.template take<T>("heddle::search::block", end - begin);
     Kokkos::deep_copy(space, to, Kokkos::subview(from, std::pair<Index, Index>(begin, end)));
-    // The host may do with its own as it likes from here on, and kernels with the block.
+    // The caller may change host arrays after this, and kernels may read the block.
     space.fence("heddle::search::block");
     return to;
   }

@@ -1,4 +1,4 @@
-// A part of the keys as keys of their own, for algorithms that hold all of theirs at once.
+// A subset of the keys as a source of its own, for algorithms that hold all keys at once.
 #pragma once
 
 #include "search/hash.hpp"
@@ -7,7 +7,7 @@
 
 namespace heddle::search::impl {
 
-/// The slots of a source that stand in a list, in increasing order: slot k is the list's k-th.
+/// A source of the listed slots of another, in increasing order: slot k is the list's k-th.
 template <class Source> struct ChosenSource {
   Source source;
   Kokkos::View<const Index*, MemorySpace> chosen;
@@ -24,7 +24,7 @@ template <class Source> struct ChosenSource {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word word(Index slot, int k) const { return source.word(chosen(slot), k); }
 };
 
-/// Puts what is found of listed slots where the slots themselves are.
+/// Forwards results of listed slots to the slots of the original source.
 template <class Sink> struct ChosenSink {
   static constexpr bool groups = Sink::groups;
 
@@ -42,17 +42,17 @@ template <class Sink> struct ChosenSink {
 
 /// Bytes that a search of `keys` keys at once takes by an algorithm that holds all of them, in slots of 32 bits.
 [[nodiscard]] Index bytes_at_once(Algorithm algorithm, Index keys);
-/// Into how many parts keys are divided so that one takes no more than `memory` bytes (0: no bound), and has fewer keys
-/// than 32 bits can number where keys do not repeat too often. Throws Error(argument) for more than most_passes.
+/// Returns the number of parts of the keys such that one takes no more than `memory` bytes (0: no bound), and has fewer
+/// keys than 32 bits can number if keys do not repeat too often. Throws Error(argument) for more than most_passes.
 [[nodiscard]] int parts_of(Algorithm algorithm, Index keys, Index memory);
-/// The bound on a search that needs this many bytes where `free` of `total` are free on the device: 0 for none where
-/// they suffice, or where there is no device (total 0).
+/// Returns the bound on a search that needs `needed` bytes if `free` of `total` are free on the device: 0, no bound, if
+/// they suffice or there is no device (total 0).
 [[nodiscard]] Index bound_by_device(Index needed, Index free, Index total);
 
-/// Slots of 32 bits number this many.
+/// Number of slots that 32 bits can number.
 inline constexpr Index most_short_slots = 0xFFFFFFF0;
 
-/// Whether a slot exists, and its key's hash puts it into one part of several.
+/// Returns true if a slot exists and its key's hash is in one of several parts.
 template <class Source> struct InPart {
   Source source;
   Word part;
@@ -63,7 +63,7 @@ template <class Source> struct InPart {
   }
 };
 
-/// The slots that exist and whose keys' hash puts them into this part of `parts`. Equal keys are in one part.
+/// Returns the slots that exist and whose keys' hashes are in this part of `parts`. Equal keys are in one part.
 template <class Source>
 Kokkos::View<Index*, MemorySpace> chosen_slots(SearchRecorder& recorder, const Source& source, int part, int parts) {
   using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;

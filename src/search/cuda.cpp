@@ -1,4 +1,4 @@
-// CUB's radix sort.
+// Radix sort of pairs by CUB.
 #include <heddle/core/scalar.hpp>
 
 #include <cub/device/device_radix_sort.cuh>

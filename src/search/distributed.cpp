@@ -1,3 +1,4 @@
+// Exchange of shared points and sides between ranks, and reports over all ranks.
 #include "search/distributed.hpp"
 
 namespace heddle::search::impl {
@@ -14,7 +15,7 @@ Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicat
   const auto host = host_copy(comm.space(), bits);
   const std::size_t words = host.extent(0);
   const auto ranks = static_cast<std::size_t>(comm.size());
-  // Each rank looks after a run of words.
+  // Each rank combines one run of words.
   std::vector<std::vector<std::uint32_t>> out;
   out.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
@@ -60,13 +61,13 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::sides"), mine.size(), 4);
   Kokkos::deep_copy(space, keys,
                     Kokkos::View<const Index**, Kokkos::LayoutRight, Kokkos::HostSpace>(points.data(), mine.size(), 4));
-  // Neither timed nor in passes: the phase as a whole is timed, and these are few.
+  // In one pass and without timing: these sides are few, and the phase is timed as a whole.
   const Duplicates same = search::find_duplicates(
       space, keys, {.algorithm = options.algorithm, .hash = options.hash, .sorting = options.sorting});
   report.memory = std::max(report.memory, same.report.memory);
   const auto group = host_copy(space, same.group);
   const auto count = host_copy(space, same.count);
-  // Sides come rank by rank and in order: the first of a group has the lowest number.
+  // Sides arrive by rank and in order, so the first of a group has the lowest number.
   const auto first = host_copy(space, same.first);
   std::vector<std::vector<Verdict>> answers(ranks);
   std::size_t s = 0;
@@ -88,7 +89,7 @@ std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<Tra
 
 void mark_verdicts(const ExecutionSpace& space, const std::vector<TravellingSide>& sides,
                    const std::vector<Verdict>& verdicts, Index cells_before, const SideMarks& marks) {
-  // By cell and side: one list of those alone, one of those in crowds.
+  // One list of sides that are alone, one of sides that at least two others equal, by cell and side.
   for (const bool crowds : {false, true}) {
     std::vector<Index> slots;
     for (std::size_t s = 0; s < sides.size(); ++s) {
@@ -114,7 +115,7 @@ void mark_verdicts(const ExecutionSpace& space, const std::vector<TravellingSide
 }
 
 Index number_faces(const Communicator& comm, const std::vector<Index>& first, std::vector<Index>& numbers) {
-  // Everywhere the first sides of all, in order.
+  // All ranks get the first sides of all ranks, sorted.
   const auto in = comm.exchange(std::vector<std::vector<Index>>(static_cast<std::size_t>(comm.size()), first));
   std::vector<Index> all;
   for (const std::vector<Index>& theirs : in) all.insert(all.end(), theirs.begin(), theirs.end());
@@ -129,7 +130,8 @@ Index number_faces(const Communicator& comm, const std::vector<Index>& first, st
 
 void combine_reports(const Communicator& comm, SearchReport& report) {
   report.collisions = comm.all_reduce(report.collisions, Reduction::sum);
-  // sort_by_id is the last of the algorithms, and what a partition may have become on some ranks.
+  // The maximum is the algorithm of all ranks: sort_by_id, which partition may have fallen back to on some, is the
+  // last.
   std::array<Index, 4> most = {static_cast<Index>(report.algorithm), report.iterations, report.passes, report.memory};
   comm.all_reduce(std::span<Index>(most), Reduction::maximum);
   report.algorithm = static_cast<Algorithm>(most[0]);
@@ -137,7 +139,7 @@ void combine_reports(const Communicator& comm, SearchReport& report) {
   report.passes = static_cast<int>(most[2]);
   report.memory = most[3];
 
-  // Ranks may have gone through other phases. Names and times travel apart, a name with a line's end behind it.
+  // Ranks may have had different phases. Names, each ended by a newline, and times are gathered separately.
   const auto ranks = static_cast<std::size_t>(comm.size());
   std::vector<char> names;
   std::vector<double> seconds;

@@ -1,4 +1,4 @@
-// External faces over ranks: sides between ranks go to a rank that counts them all.
+// External faces over ranks: equal sides of several ranks go to one rank, which counts them.
 #pragma once
 
 #include "search/faces.hpp"
@@ -10,18 +10,19 @@
 
 namespace heddle::search::impl {
 
-/// A side on its way: its points, sorted, -1 for a fourth that is none, and its number over all ranks.
+/// A side that is sent to another rank: its sorted points, -1 if it has no fourth, and its number over all ranks.
 struct TravellingSide {
   Index points[4];
   Index number;
 };
-/// What its owner says of it: how many equal it, itself included, 3 for more; and the lowest number among them.
+/// The owner's answer for a side: the number of equal sides, itself included, 3 for more; and the lowest number among
+/// them.
 struct Verdict {
   Index first;
   Index count;
 };
 
-/// A copy in host memory, there when this returns.
+/// Returns a copy in host memory; blocks until it is complete.
 template <class T>
 Kokkos::View<T*, Kokkos::HostSpace> host_copy(const ExecutionSpace& space, const Kokkos::View<T*, MemorySpace>& view) {
   const Kokkos::View<T*, Kokkos::HostSpace> copy(
@@ -31,7 +32,7 @@ Kokkos::View<T*, Kokkos::HostSpace> host_copy(const ExecutionSpace& space, const
   return copy;
 }
 
-/// Six numbers for sides of each cell, so that they are the same whatever the cells of other ranks are.
+/// Numbers of sides per cell: six for all kinds, so that they do not depend on the cells of other ranks.
 inline constexpr Index numbers_a_cell = 6;
 
 /// Sets the bits of the points that a block's cells have.
@@ -47,7 +48,7 @@ void mark_points(const ExecutionSpace& space, const FaceSource<Id, shape>& sourc
         for (int k = 0; k < corners_of(kind); ++k) {
           const Word bit = table.bit_of(static_cast<Word>(source.points(begin + k)));
           const std::uint32_t mark = std::uint32_t{1} << (bit % 32);
-          // Most are set already: a point is in many cells.
+          // A load first saves most atomics: a point is in many cells, so its bit is mostly set.
           if ((Kokkos::atomic_load(&bits(static_cast<Index>(bit / 32))) & mark) == 0) {
             Kokkos::atomic_or(&bits(static_cast<Index>(bit / 32)), mark);
           }
@@ -91,20 +92,22 @@ void collect_shared(const ExecutionSpace& space, const FaceSource<Id, shape>& so
   space.fence("heddle::search::collect_shared");
 }
 
-/// Adds to the numbers of cells.
+/// Adds `by` to the numbers of cells.
 void move_cells(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& cells, Index by);
-/// Puts verdicts into the marks of this rank's sides.
+/// Sets the marks of this rank's sides by the verdicts.
 void mark_verdicts(const ExecutionSpace& space, const std::vector<TravellingSide>& sides,
                    const std::vector<Verdict>& verdicts, Index cells_before, const SideMarks& marks);
-/// Points that several ranks have, from the bits of those that each has.
+/// Returns the bits that several ranks have set.
 Kokkos::View<const std::uint32_t*, MemorySpace> bits_of_several(const Communicator& comm,
                                                                 const Kokkos::View<std::uint32_t*, MemorySpace>& bits);
-/// Of each side in turn, by the rank that its points choose. `report` learns of the memory that this rank's part took.
+/// Returns the verdict on each side, made by the rank that a hash of its points chooses. `report` is updated by the
+/// memory of this rank's part.
 std::vector<Verdict> verdicts_on(const Communicator& comm, const std::vector<TravellingSide>& sides,
                                  const SearchOptions& options, SearchReport& report);
-/// Numbers for the faces of nonmanifold sides, whose first sides over all ranks have these numbers; and their count.
+/// Numbers the faces of nonmanifold sides, given the number of each face's first side over all ranks; returns the
+/// count.
 Index number_faces(const Communicator& comm, const std::vector<Index>& first, std::vector<Index>& numbers);
-/// Makes what each rank's search said what all of theirs did.
+/// Combines the reports of all ranks into one on each rank.
 void combine_reports(const Communicator& comm, SearchReport& report);
 
 template <Shape shape, PointId Id, class Space>
@@ -124,7 +127,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   const Index most_cells = *std::max_element(cells.begin(), cells.end());
   const auto largest = comm.all_reduce(static_cast<Index>(search.facts().largest), Reduction::maximum);
 
-  // Eight bits a tetrahedron; a mesh has a fifth as many points as tetrahedra, or as many as hexahedra.
+  // Eight bits a cell: a mesh has a fifth as many points as tetrahedra, or as many as hexahedra.
   const int table_bits = std::clamp(bits_of(static_cast<Word>(most_cells)) + 3, 10, 36);
   SharedPoints shared;
   shared.hashed = (largest >> table_bits) != 0;
@@ -144,7 +147,7 @@ ExternalFaces<Id> faces_over(const Communicator& comm, const Mesh<Id, Space>& me
   search.recorder().phase("shared sides");
   search.list(result);
 
-  // The first side of each nonmanifold face: the owner's word on those that travelled.
+  // The first side of each nonmanifold face, by the owner's verdict if the side was sent.
   const Index listed = result.nonmanifold.size();
   std::vector<Index> first(static_cast<std::size_t>(listed));
   if (listed > 0) {
@@ -199,7 +202,7 @@ ExternalFaces<Id> external_faces(const Communicator& comm, const Mesh<Id, Space>
   return comm.together([&] {
     const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
     comm.on_each([&] { impl::require_arrays(mesh); });
-    // Ranks may have other kinds of cells: the shape is each one's own.
+    // Each rank has its own shape: kinds of cells may differ between ranks.
     return impl::with_shape(mesh,
                             [&](auto shape) { return impl::faces_over<decltype(shape)::value>(comm, mesh, options); });
   });

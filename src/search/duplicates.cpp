@@ -1,3 +1,4 @@
+// Groups of equal keys: ranges of words, the search, and the numbering of groups.
 #include "search/duplicates.hpp"
 
 #include "search/key_source.hpp"
@@ -9,7 +10,7 @@ namespace heddle::search {
 namespace impl {
 namespace {
 
-// The words that keys have; `+=` joins the parts of a reduction.
+// Range of the words of keys; `+=` joins the parts of a reduction.
 struct WordRange {
   Word low = ~Word{0};
   Word high = 0;
@@ -117,7 +118,7 @@ DuplicatesPlan& DuplicatesPlan::operator=(DuplicatesPlan&&) noexcept = default;
 
 const Duplicates& DuplicatesPlan::find(const compiled::KeyArray& keys) {
   State& state = *state_;
-  // Arrays that the caller does not hold can be written again.
+  // Releases arrays that the caller does not hold, for reuse.
   state.result = {};
   state.result = impl::duplicates_in(state.workspace, keys, state.options);
   return state.result;

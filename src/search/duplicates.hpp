@@ -6,7 +6,7 @@
 
 namespace heddle::search::impl {
 
-/// find_duplicates() in arrays of `workspace`, those of the result too.
+/// find_duplicates() with all arrays, including the result's, from `workspace`.
 [[nodiscard]] Duplicates duplicates_in(Workspace& workspace, const compiled::KeyArray& keys,
                                        const SearchOptions& options);
 

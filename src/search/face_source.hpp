@@ -11,7 +11,7 @@ using heddle::impl::corner_count;
 using heddle::impl::side_corners;
 using heddle::impl::sides_of;
 
-/// The points of a side, sorted; a point that stands there twice counts once. Unused places are 0.
+/// The distinct points of a side, sorted. Unused places are 0.
 struct SidePoints {
   Word point[4] = {};
   int count = 0;
@@ -23,9 +23,9 @@ KOKKOS_INLINE_FUNCTION void order(Word& a, Word& b) {
   a = low;
 }
 
-/// Points that several ranks have, and others that fall on their bits.
+/// Points that several ranks have, with false positives that fall on their bits.
 struct SharedPoints {
-  Kokkos::View<const std::uint32_t*, MemorySpace> bits;  // Empty: none is.
+  Kokkos::View<const std::uint32_t*, MemorySpace> bits;  // Empty: no point is shared.
   bool hashed = false;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word bit_of(Word point) const {
@@ -37,7 +37,7 @@ struct SharedPoints {
   }
 };
 
-/// Which cells a mesh has; known when kernels are compiled, so that those of tetrahedra have no loops over corners.
+/// Kinds of a mesh's cells, known at compile time so that kernels of tetrahedra have no loops over corners.
 enum class Shape { tetrahedra, hexahedra, mixed };
 
 template <Shape shape> inline constexpr int sides_each = shape == Shape::tetrahedra ? 4 : 6;
@@ -54,9 +54,9 @@ template <PointId Id, Shape shape> struct FaceSource {
   Kokkos::View<const Index*, MemorySpace> offsets;
   Kokkos::View<const std::uint8_t*, MemorySpace> dropped;
   CellKind kind = CellKind::tetrahedron;
-  Id least = 0;         // Of all points: numbers count from here.
-  SharedPoints shared;  // Sides all whose points are of these are searched elsewhere.
-  int bits = 64;        // Of the largest then, and of "none" beside them where a side may have four points.
+  Id least = 0;         // Least point number; keys count from it.
+  SharedPoints shared;  // Sides whose points are all shared are searched elsewhere.
+  int bits = 64;        // Bits of a point number in a key, including a value for "none" if sides may have four points.
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION CellKind kind_of(Index item) const {
     if constexpr (shape == Shape::tetrahedra) {
@@ -110,20 +110,20 @@ template <PointId Id, Shape shape> struct FaceSource {
     return true;
   }
 
-  /// f(side, points) for each side with an area that is searched here; gives the number of those without.
+  /// Calls f(side, points) for each side with an area that is searched here; returns the number of sides without area.
   template <class F> KOKKOS_INLINE_FUNCTION int sides(Index item, const F& f) const {
     return all_sides(item, [&](int side, const SidePoints& found) {
       if (!is_shared(found)) f(side, found);
     });
   }
-  /// The same for those that are searched elsewhere, too.
+  /// The same, including sides that are searched elsewhere.
   template <class F> KOKKOS_INLINE_FUNCTION int all_sides(Index item, const F& f) const {
     if (is_dropped(item)) return 0;
     const CellKind of = kind_of(item);
     const Index begin = begin_of(item);
     int flat = 0;
     if constexpr (shape == Shape::tetrahedra) {
-      // Two bits above the numbers are for corners. Numbers of 32 bits always leave them.
+      // tetrahedron() needs two spare bits for corners, which numbers of 32 bits always leave.
       if (sizeof(Id) <= 4 || bits <= 62) {
         tetrahedron(begin, f, flat);
         return flat;
@@ -141,7 +141,7 @@ template <PointId Id, Shape shape> struct FaceSource {
     return flat;
   }
 
-  /// f(slot, packed) for each side with an area.
+  /// Calls f(slot, packed) for each side with an area.
   template <int n, class F> KOKKOS_INLINE_FUNCTION void each(Index item, const F& f) const {
     sides(item, [&](int side, const SidePoints& found) {
       Packed<n> key;
@@ -150,7 +150,7 @@ template <PointId Id, Shape shape> struct FaceSource {
       f((first + item) * per_item + side, key);
     });
   }
-  /// f(slot, packed hash) for each side with an area.
+  /// Calls f(slot, packed hash) for each side with an area.
   template <class F> KOKKOS_INLINE_FUNCTION void each_hashed(Index item, const F& f) const {
     sides(item, [&](int side, const SidePoints& found) {
       Packed<1> key;
@@ -160,7 +160,7 @@ template <PointId Id, Shape shape> struct FaceSource {
   }
   [[nodiscard]] int key_bits() const { return words() * bits; }
 
-  // By slot, for a source whose block is the whole mesh.
+  // Access by slot, for a source whose block is the whole mesh.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index slots() const { return items * per_item; }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION SidePoints at_slot(Index slot) const {
     const Index item = slot / per_item;
@@ -199,7 +199,8 @@ template <PointId Id, Shape shape> struct FaceSource {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word at(Index place) const {
     return static_cast<Word>(points(place)) - static_cast<Word>(least);
   }
-  // Its corners are sorted once, each above its number: a side is all of them but one. Takes numbers of 62 bits.
+  // Sorts the corners once, each point above its corner's number: a side is all corners but one. Takes numbers of 62
+  // bits.
   template <class F> KOKKOS_INLINE_FUNCTION void tetrahedron(Index begin, const F& f, int& flat) const {
     Word a = at(begin) << 2;
     Word b = at(begin + 1) << 2 | 1;
@@ -226,7 +227,7 @@ template <PointId Id, Shape shape> struct FaceSource {
       ++flat;
       return;
     }
-    // Without corners 0 to 3 these are sides 1, 2, 0 and 3.
+    // The sides without corners 0 to 3 are 1, 2, 0 and 3.
     f(static_cast<int>((0xC9U >> (2 * (left & 3))) & 3U), found);
   }
 };

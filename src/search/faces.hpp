@@ -1,4 +1,4 @@
-// External faces of one rank's cells, in the steps that they take.
+// External faces of one rank's cells: inspection, search and lists.
 #pragma once
 
 #include "search/duplicates.hpp"
@@ -27,7 +27,7 @@ template <PointId Id, class Space> void require_arrays(const Mesh<Id, Space>& me
           "external_faces: ", mesh.ghosts.extent(0), " ghost marks for ", mesh.cells(), " cells");
 }
 
-/// Which sides are one face, of those that stand in a list.
+/// Returns which sides of a list are the same face.
 template <PointId Id>
 Duplicates faces_of_sides(Workspace& workspace, const FaceList<Id>& list, const SearchOptions& options) {
   const ExecutionSpace& space = workspace.space();
@@ -39,7 +39,7 @@ Duplicates faces_of_sides(Workspace& workspace, const FaceList<Id>& list, const 
       KOKKOS_LAMBDA(Index face) {
         const Index begin = list.offsets(face);
         const auto corners = static_cast<int>(list.offsets(face + 1) - begin);
-        // Sorted by insertion, each point once, -1 behind them.
+        // Sorted by insertion, each point once, then -1.
         Id point[words] = {-1, -1, -1, -1};
         int count = 0;
         for (int k = 0; k < corners; ++k) {
@@ -62,7 +62,7 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
  public:
   using Source = FaceSource<Id, shape>;
 
-  /// `workspace`, from which it takes its memory and that of the lists, and `report` outlive it.
+  /// `workspace`, the source of its memory and that of the lists, and `report` must outlive it.
   FaceSearch(Workspace& workspace, const Mesh<Id, Space>& mesh, const ExternalFacesOptions& options,
              ExternalFacesReport& report)
       : workspace_(workspace),
@@ -72,7 +72,7 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
         recorder_(workspace, report.search, options.search.time_phases),
         blocks_(workspace, mesh) {}
 
-  /// Throws Error(argument) where the mesh can't be; `whose` follows the number of the cell.
+  /// Throws Error(argument) if the mesh is invalid; `whose` follows the number of the cell in the message.
   void inspect(const std::string& whose = "") {
     blocks_.each([&](const Mesh<Id>& block, Index first) {
       const MeshFacts here = inspected(workspace_.space(), source_of<Id, shape>(block, first, drops(), 0, 64));
@@ -86,7 +86,8 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
     if (facts_.cells == 0) facts_.least = facts_.largest = 0;
   }
 
-  /// Marks the sides that are alone and those of faces with three and more, among those that `shared` leaves here.
+  /// Marks the sides that are alone and those that at least two others equal, except sides whose points are all in
+  /// `shared`.
   void search(const SharedPoints& shared = {}) {
     shared_ = shared;
     marks_ = recorder_.template array<std::uint32_t>("heddle::search::marks", (mesh_.cells() + 1) / 2);
@@ -105,14 +106,14 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
         options_.search, side_marks(), forget);
   }
 
-  /// f(source) for one block of cells after the other.
+  /// Calls f(source) for the blocks of cells in order.
   template <class F> void each_source(const F& f) const {
     blocks_.each([&](const Mesh<Id>& block, Index first) { f(source(block, first)); });
   }
   [[nodiscard]] SideMarks side_marks() const { return {marks_, Source::per_item}; }
   [[nodiscard]] const MeshFacts& facts() const { return facts_; }
 
-  /// Both lists, by what is marked.
+  /// Makes both lists from the marks.
   void list(ExternalFaces<Id>& result) {
     Listing<Id, shape> listing(workspace_, marks_, options_.ghosts == GhostCells::hide);
     blocks_.each([&](const Mesh<Id>& block, Index first) { listing.count(block, first); });
@@ -126,7 +127,8 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   SearchRecorder& recorder() { return recorder_; }
 
  private:
-  // By lists of points on hosts, where that serves. They take less memory than the search that is asked for.
+  // Searches by lists of points if they suit the mesh; they take less memory than buckets. Returns false if they don't
+  // suit.
   bool search_by_points() {
     const Algorithm asked = options_.search.algorithm;
     const Index sides = facts_.sides - facts_.flat_sides;
@@ -165,8 +167,8 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   Marks marks_;
 };
 
-/// A mesh that has a kind and an offset for each cell, as one of a single kind where all are the same, and follow each
-/// other without gaps: kernels then know how many corners there are.
+/// Returns a mixed mesh as one of a single kind if all kinds are the same and offsets have no gaps: kernels then know
+/// the number of corners.
 template <PointId Id, class Space>
 Mesh<Id, Space> of_one_kind(const ExecutionSpace& space, const Mesh<Id, Space>& mesh) {
   const Index cells = mesh.cells();
@@ -193,7 +195,7 @@ Mesh<Id, Space> of_one_kind(const ExecutionSpace& space, const Mesh<Id, Space>& 
   return single;
 }
 
-/// work(shape) with the mesh's as a compile-time constant.
+/// Calls work(shape) with the mesh's shape as a compile-time constant.
 template <PointId Id, class Space, class Work> auto with_shape(const Mesh<Id, Space>& mesh, const Work& work) {
   if (!mesh.mixed() && mesh.kind == CellKind::tetrahedron) {
     return work(std::integral_constant<Shape, Shape::tetrahedra>());
@@ -258,7 +260,7 @@ template <PointId Id>
 template <class Space>
 const ExternalFaces<Id>& ExternalFacesPlan<Id>::execute(const Mesh<Id, Space>& mesh) {
   State& state = *state_;
-  // Lists that the caller does not hold can be written again.
+  // Releases lists that the caller does not hold, for reuse.
   state.result = {};
   state.result = impl::faces_in(state.workspace, mesh, state.options);
   return state.result;

@@ -1,4 +1,4 @@
-// Numbers of points of 32 bits.
+// External faces of meshes whose point numbers have 32 bits.
 #include "search/faces_instances.hpp"
 
 namespace heddle::search {

@@ -1,4 +1,4 @@
-// Numbers of points of 64 bits.
+// External faces of meshes whose point numbers have 64 bits.
 #include "search/faces_instances.hpp"
 
 namespace heddle::search {

@@ -1,4 +1,5 @@
-// external_faces() and its plan for numbers of points of one type: a file for each, since they take long to compile.
+// Instances of external_faces() and its plan for one type of point numbers: one file for each, since they compile
+// slowly.
 #pragma once
 
 #include "search/distributed.hpp"

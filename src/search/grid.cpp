@@ -1,3 +1,4 @@
+// Meshes of rectangular grids with regular or random numbers, and their external faces by formula.
 #include "core/cell_sides.hpp"
 #include "search/packed.hpp"
 #include "search/sort.hpp"
@@ -15,7 +16,8 @@ namespace {
 using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
 /// A permutation of 0 to size - 1 by formula: four rounds of a Feistel network on the smallest even number of bits that
-/// holds them, walked on where it leaves the range (Black and Rogaway, CT-RSA 2002). The identity where not `shuffled`.
+/// holds them, repeated while the result is out of range (cycle walking: Black and Rogaway, CT-RSA 2002). The identity
+/// if not `shuffled`.
 struct Permutation {
   Word size = 0;
   int half_bits = 0;
@@ -45,7 +47,7 @@ struct Permutation {
   }
 };
 
-// Corners of a cube by number: bit 0 is x, bit 1 is y, bit 2 is z; eight hexadecimal digits a tetrahedron's four.
+// Corners of a cube by number: bit 0 is x, bit 1 is y, bit 2 is z; four hexadecimal digits are a tetrahedron's corners.
 KOKKOS_INLINE_FUNCTION constexpr unsigned tetrahedron_of(int per_cube, bool odd, int number) {
   constexpr unsigned five[2][5] = {{0x0124, 0x3217, 0x5147, 0x6427, 0x1247}, {0x1305, 0x2036, 0x4065, 0x7563, 0x0653}};
   constexpr unsigned six[6] = {0x0137, 0x0327, 0x0267, 0x0647, 0x0457, 0x0517};
@@ -55,7 +57,7 @@ KOKKOS_INLINE_FUNCTION constexpr unsigned tetrahedron_of(int per_cube, bool odd,
 template <PointId Id> void require_numbers(const StructuredGrid& grid) {
   require(grid.x >= 0 && grid.y >= 0 && grid.z >= 0, "grid of ", grid.x, " x ", grid.y, " x ", grid.z,
           " cubes: expected 0 or more each");
-  // Six tetrahedra of four corners a cube are counted in 64 bits.
+  // Six tetrahedra of four corners a cube must be countable in 64 bits.
   constexpr Index most = std::numeric_limits<Index>::max() / 24;
   Index points = 1;
   for (const Index cubes : {grid.x, grid.y, grid.z}) {
@@ -79,7 +81,7 @@ KOKKOS_INLINE_FUNCTION Index point_of(const StructuredGrid& grid, const Cube& cu
   const Index k = cube.k + (corner >> 2 & 1);
   return i + (grid.x + 1) * (j + (grid.y + 1) * k);
 }
-/// The corner of a cube that a hexahedron's k-th is.
+/// Returns the cube's corner that is corner k of a hexahedron.
 KOKKOS_INLINE_FUNCTION unsigned cube_corner(int k) {
   return static_cast<unsigned>(k ^ (k >> 1 & 1));
 }
@@ -159,7 +161,7 @@ ExternalFaces<Id> external_faces(const ExecutionSpace& space, const StructuredGr
   const Kokkos::Profiling::ScopedRegion region("heddle::search::external_faces");
   impl::require_numbers<Id>(grid);
   const bool empty = grid.cells() == 0;
-  // Squares on each of the three pairs of sides; their numbers run over the first side, then the one across.
+  // Squares on one side of each of the three pairs; numbers run over the first side, then the opposite one.
   const Index across_x = empty ? 0 : grid.y * grid.z;
   const Index across_y = empty ? 0 : grid.x * grid.z;
   const Index across_z = empty ? 0 : grid.x * grid.y;
@@ -173,7 +175,7 @@ ExternalFaces<Id> external_faces(const ExecutionSpace& space, const StructuredGr
   list.side = Kokkos::View<std::uint8_t*, MemorySpace>(uninitialised("heddle::search::side"), faces);
   list.offsets = Kokkos::View<Index*, MemorySpace>(uninitialised("heddle::search::offsets"), faces + 1);
   list.points = Kokkos::View<Id*, MemorySpace>(uninitialised("heddle::search::points"), 4 * faces);
-  // By cell and side: 6 cell + side, sorted.
+  // Sorted by cell and side, as 6 cell + side.
   Kokkos::View<impl::Word*, MemorySpace> sides(uninitialised("heddle::search::sides"), faces);
   Kokkos::View<std::uint32_t*, MemorySpace> unused(uninitialised("heddle::search::unused"), faces);
   Kokkos::parallel_for(

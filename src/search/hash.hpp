@@ -6,7 +6,7 @@
 
 namespace heddle::search::impl {
 
-/// Bit k of ten to bit 3 k.
+/// Moves bit k of ten to bit 3 k.
 KOKKOS_INLINE_FUNCTION std::uint32_t spread_ten(std::uint32_t x) {
   x &= 0x3FF;
   x = (x | (x << 16)) & 0x030000FF;

@@ -1,12 +1,12 @@
-// Hash-Fight: the last to write a place of the hash table has won it.
+// Hash-Fight: the last slot written to a place of the hash table wins it.
 #pragma once
 
 #include "search/sorted.hpp"
 
 namespace heddle::search::impl {
 
-/// Rounds after which slots that still fight, and hardly get fewer, are sorted instead: a bad hash can need as many
-/// rounds as there are keys.
+/// Rounds after which the remaining slots are sorted if they hardly get fewer: a bad hash can need as many rounds as
+/// keys.
 inline constexpr int patient_rounds = 24;
 
 /// The place of a hash in the table of a round in which `active` keys fight, one at least: hash mod m of m = 2 `active`
@@ -16,7 +16,7 @@ inline constexpr int patient_rounds = 24;
 /// on, and f the least integer above 2^s / active (Granlund, Montgomery, PLDI 1994, theorem 4.2).
 class TablePlaces {
  public:
-  /// How many places a table has at most: no more than hashes have values.
+  /// Most places of a table: the number of values of a hash.
   static constexpr Index most = Index{1} << 32;
   [[nodiscard]] static Index for_keys(Index active) { return std::min(2 * active, most); }
 
@@ -35,8 +35,8 @@ class TablePlaces {
   int shift_ = 0;
 };
 
-/// Whom each slot joined: itself, or the winner of its place that it equals. -1: nobody, as those in `fighting`, which
-/// equal no other, and slots that don't exist.
+/// Returns the slot that each slot joined: itself, or the winner of its place that it equals. -1 marks slots that
+/// joined none: those left in `fighting`, and slots that don't exist.
 template <class Slot, class Source>
 Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& source, HashFunction function,
                                        Kokkos::View<Slot*, MemorySpace>& fighting) {
@@ -63,7 +63,7 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
     Kokkos::parallel_for(
         "heddle::search::fight", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
           const Slot slot = from(i);
-          // A plain store: whose comes last is of no matter.
+          // Any order of stores is correct.
           Kokkos::atomic_store(&table(place(hashes(slot))), slot);
         });
     Index remaining = 0;
@@ -107,7 +107,7 @@ void search_hash_fight(SearchRecorder& recorder, const Source& source, HashFunct
   constexpr Slot many = static_cast<Slot>(-2);
   const Policy all(space, 0, source.slots());
   if constexpr (!Sink::groups) {
-    // The winner's one mate, by another fight.
+    // A second fight finds one slot equal to each winner.
     auto mate = recorder.array<Slot>("heddle::search::mate", source.slots());
     Kokkos::deep_copy(space, mate, none);
     Kokkos::parallel_for(

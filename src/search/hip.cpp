@@ -1,4 +1,4 @@
-// rocPRIM's radix sort.
+// Radix sort of pairs by rocPRIM.
 #include <heddle/core/scalar.hpp>
 
 #include <rocprim/rocprim.hpp>

@@ -1,4 +1,4 @@
-// A look at a mesh before its faces are searched: whether it can be, and how large its numbers are.
+// Inspection of a mesh before a search: validity, and the range of its point numbers.
 #pragma once
 
 #include "search/cell_blocks.hpp"
@@ -9,16 +9,16 @@
 
 namespace heddle::search::impl {
 
-/// Of some cells; `+=` joins those of others.
+/// Facts about some cells; `+=` joins those about others.
 struct MeshFacts {
   static constexpr std::int64_t above_all = 0x7fff'ffff'ffff'ffff;
 
-  Index cells = 0;  // Of three dimensions, not dropped.
+  Index cells = 0;  // Cells of three dimensions that are not dropped.
   Index sides = 0;
   Index flat_sides = 0;
   std::int64_t least = above_all;  // Points of these cells.
   std::int64_t largest = -1;
-  Index bad_cell = above_all;  // The first; above_all where there is none.
+  Index bad_cell = above_all;  // First invalid cell; above_all: none.
 
   KOKKOS_INLINE_FUNCTION MeshFacts& operator+=(const MeshFacts& other) {
     cells += other.cells;
@@ -31,7 +31,7 @@ struct MeshFacts {
   }
 };
 
-/// Of one block. Its bad cell is the first whose kind, offsets or points can't be.
+/// Returns the facts about one block. Its bad cell is the first of invalid kind, offsets or points.
 template <PointId Id, Shape shape>
 MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& source) {
   MeshFacts facts;
@@ -77,7 +77,7 @@ MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& so
   return facts;
 }
 
-/// Throws Error(argument) that says what is wrong with a cell; `whose` follows its number.
+/// Throws an Error(argument) that describes what is wrong with a cell; `whose` follows its number.
 template <PointId Id, class Space>
 [[noreturn]] void refuse_cell(const Mesh<Id, Space>& mesh, Index cell, const std::string& whose) {
   const auto at = [](const auto& view, Index i) {

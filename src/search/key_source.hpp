@@ -8,14 +8,14 @@ namespace heddle::search::impl {
 
 inline constexpr int most_words = 64;
 
-/// Keys of a KeyArray. Words count from their column's least.
+/// Keys of a KeyArray. Each word is taken relative to its column's minimum.
 struct KeySource {
   static constexpr int per_item = 1;
 
   Index items = 0;
   compiled::KeyArray array;
-  Kokkos::View<const Word*, MemorySpace> least;  // Of each column.
-  Kokkos::View<const int*, MemorySpace> bits;    // What is above it there takes.
+  Kokkos::View<const Word*, MemorySpace> least;  // Least word of each column.
+  Kokkos::View<const int*, MemorySpace> bits;    // Bits of the words of each column, relative to the least.
 
   /// The word itself, a negative one as two's complement.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word value(Index key, int k) const {
@@ -37,7 +37,7 @@ struct KeySource {
         return static_cast<const Word*>(array.data)[at];
     }
   }
-  /// In the order of the words' type.
+  /// The word as an unsigned one, in the order of the words' type.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Word raw(Index key, int k) const {
     return array.is_signed ? value(key, k) ^ (Word{1} << 63) : value(key, k);
   }

@@ -5,7 +5,8 @@
 
 namespace heddle::search::impl {
 
-/// Sixteen bits a cell: which of its sides are alone, and above them which are of faces with three and more.
+/// Sixteen bits a cell: the lower eight mark sides that are alone, the upper eight those that at least two others
+/// equal.
 using Marks = Kokkos::View<std::uint32_t*, MemorySpace>;
 
 inline constexpr int many_shift = 8;
@@ -40,7 +41,7 @@ struct ListSize {
   }
 };
 
-/// Of both kinds of marked sides.
+/// Sizes of the lists of both kinds of marked sides.
 struct ListSizes {
   ListSize alone;
   ListSize many;
@@ -51,10 +52,10 @@ struct ListSizes {
   }
 };
 
-/// Cells that one thread of a loop over marks looks at: most are within the mesh and have none.
+/// Cells per thread in a loop over marks: most are inside the mesh and have none.
 inline constexpr Index cells_a_run = 32;
 
-/// How much cells add to the lists.
+/// Faces and corners that cells add to the lists.
 template <PointId Id, Shape shape> struct SideSizes {
   FaceSource<Id, shape> source;
   Marks marks;
@@ -86,7 +87,7 @@ template <PointId Id, Shape shape> struct SideSizes {
 /// The lists of both kinds of marked sides, by cell and side.
 template <PointId Id, Shape shape> class Listing {
  public:
-  /// `workspace`, from which the lists are taken, outlives it.
+  /// `workspace`, the source of the lists' memory, must outlive it.
   Listing(Workspace& workspace, const Marks& marks, bool hide_ghosts)
       : workspace_(workspace), marks_(marks), hide_(hide_ghosts) {}
 
@@ -121,7 +122,7 @@ template <PointId Id, Shape shape> class Listing {
       if (total_[k].faces > written_[k].faces) write_list(block, first, k);
     }
   }
-  /// Once all blocks are written.
+  /// Valid once all blocks are written.
   [[nodiscard]] const FaceList<Id>& alone() const { return list_[0]; }
   [[nodiscard]] const FaceList<Id>& many() const { return list_[1]; }
 
@@ -172,7 +173,7 @@ template <PointId Id, Shape shape> class Listing {
   Workspace& workspace_;
   Marks marks_;
   bool hide_;
-  // Of sides that are alone, and of those of faces with three and more.
+  // Index 0: sides that are alone. Index 1: sides that at least two others equal.
   ListSize total_[2];
   ListSize written_[2];
   FaceList<Id> list_[2];

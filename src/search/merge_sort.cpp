@@ -1,3 +1,4 @@
+// Merge sort of pairs by tiles and merge path.
 #include "search/merge_sort.hpp"
 
 #include "core/on_host.hpp"
@@ -12,9 +13,9 @@ namespace {
 
 using heddle::impl::on_host;
 
-/// Pairs that one team sorts, or writes of a merge.
+/// Pairs that one team sorts, or writes in a merge.
 constexpr int tile = on_host ? 2048 : 1024;
-/// Pairs that one thread of a GPU's team sorts by insertion, or writes of a merge within a tile; a CPU's team is one
+/// Pairs that one thread of a GPU's team sorts by insertion, or writes in a merge within a tile; a CPU's team is one
 /// thread, which merges whole runs.
 constexpr int chunk = 8;
 constexpr int team_threads = on_host ? 1 : tile / chunk;
@@ -34,7 +35,7 @@ template <class Key, class Value> struct Pairs {
   }
 };
 
-/// How many of the first `diagonal` pairs of a merge are from `a`, whose pairs come before equal ones of `b`.
+/// Returns how many of the first `diagonal` pairs of a merge are from `a`; pairs of `a` precede equal ones of `b`.
 template <class Key>
 KOKKOS_INLINE_FUNCTION Index split(const Key* a, Index in_a, const Key* b, Index in_b, Index diagonal) {
   Index low = diagonal > in_b ? diagonal - in_b : 0;
@@ -50,7 +51,7 @@ KOKKOS_INLINE_FUNCTION Index split(const Key* a, Index in_a, const Key* b, Index
   return low;
 }
 
-/// Pairs [diagonal, diagonal + count) of the merge of `a` and `b`, to the beginning of `out`.
+/// Writes pairs [diagonal, diagonal + count) of the merge of `a` and `b` to the beginning of `out`.
 template <class Key, class Value>
 KOKKOS_INLINE_FUNCTION void merge(const Pairs<Key, Value>& a, Index in_a, const Pairs<Key, Value>& b, Index in_b,
                                   Index diagonal, Index count, const Pairs<Key, Value>& out) {
@@ -80,7 +81,7 @@ template <class Key, class Value> struct TileBuffers {
 
   KOKKOS_INLINE_FUNCTION explicit TileBuffers(const Member& team) {
     constexpr int level = scratch_level;
-    // As values: a reference to a static member would be one to host memory.
+    // Copies: a reference to a static member would refer to host memory.
     auto* const memory =
         static_cast<char*>(team.team_scratch(level).get_shmem_aligned(std::size_t{bytes}, std::size_t{alignment}));
     auto* const keys = reinterpret_cast<Key*>(memory);
@@ -147,11 +148,11 @@ template <class Key, class Value> struct SortTiles {
   }
 };
 
-/// The runs whose merge has a tile of the result. Runs are whole tiles, but for the last one.
+/// The two runs whose merge contains a tile of the result. Runs are whole tiles, except the last.
 struct MergedRuns {
-  Index a;    ///< Where the first run begins,
-  Index b;    ///< the second,
-  Index end;  ///< and what is behind them.
+  Index a;    ///< Begin of the first run.
+  Index b;    ///< Begin of the second run.
+  Index end;  ///< End of the second run.
 
   KOKKOS_INLINE_FUNCTION MergedRuns(Index at, Index run, Index size) : a(at / (2 * run) * (2 * run)), b(a), end(a) {
     b = size - a < run ? size : a + run;
@@ -159,11 +160,11 @@ struct MergedRuns {
   }
 };
 
-/// Merges runs of `run` pairs in twos.
+/// Merges each two adjacent runs of `run` pairs.
 template <class Key, class Value> struct MergeTiles {
   Pairs<Key, Value> source;
   Pairs<Key, Value> target;
-  Kokkos::View<const Index*, MemorySpace> splits;  ///< For each tile, the pairs before it that are of the first run.
+  Kokkos::View<const Index*, MemorySpace> splits;  ///< Number of the first run's pairs before each tile.
   Index size;
   Index run;
 

@@ -1,3 +1,4 @@
+// Names of algorithms, hash functions and sorts.
 #include "core/names.hpp"
 
 #include <heddle/search/algorithm.hpp>

@@ -1,4 +1,4 @@
-// Keys as few bits, and what is computed of them.
+// Keys packed into few bits, and their mixing functions.
 #pragma once
 
 #include <heddle/core/random.hpp>

@@ -1,4 +1,4 @@
-// The partition: keys to buckets, equal ones within buckets.
+// The partition: keys are scattered to buckets, and equal keys are found within buckets.
 #pragma once
 
 #include "search/scatter.hpp"
@@ -9,13 +9,13 @@
 namespace heddle::search::impl {
 
 /// Buckets of about this many keys: their tables fit in a multiprocessor's scratch memory several times, or in a core's
-/// second-level cache. Few buckets are good for writing to them: lines of the cache that are begun and not full.
+/// second-level cache. Few buckets make scattering cheap: each has a partly written cache line.
 template <class Sink> inline constexpr int bucket_size_bits = on_host ? 15 : (Sink::groups ? 9 : 11);
 
 inline constexpr int most_bucket_bits = 24;
 inline constexpr int most_passes = 4096;
 
-/// Bits of the number of a bucket where there are this many keys.
+/// Bits of a bucket's number for this many keys.
 template <class Sink> int bucket_bits_for(Index keys) {
   const int bits = bits_of(static_cast<Word>(keys)) - bucket_size_bits<Sink>;
   return std::clamp(bits, 0, most_bucket_bits);
@@ -42,10 +42,10 @@ template <Packing packing> std::vector<BucketRange> passes_of(const std::vector<
   return passes;
 }
 
-/// How many keys a search has.
+/// Number of keys of a search.
 struct KeyCounts {
-  Index most = 0;    ///< At most: their slots.
-  Index exact = -1;  ///< As many as there are; -1 where that is not known.
+  Index most = 0;    ///< Upper bound: the number of slots.
+  Index exact = -1;  ///< Exact number; -1 if unknown.
 };
 
 struct Passes {
@@ -54,8 +54,8 @@ struct Passes {
   Index most_buckets = 0;  ///< Of one of them.
 };
 
-/// The passes of keys that were counted by bucket. The host looks at the counts only where there may be several passes,
-/// or the number of keys is not known: the device does not wait otherwise.
+/// The passes of keys that were counted by bucket. The host reads the counts only if there may be several passes or the
+/// number of keys is unknown; otherwise the device does not wait.
 template <Packing packing>
 Passes planned_passes(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& counts,
                       const KeyCounts& keys, Index memory) {
@@ -76,7 +76,7 @@ Passes planned_passes(const ExecutionSpace& space, const Kokkos::View<Index*, Me
   return passes;
 }
 
-/// Where the records of each bucket of a pass begin; the last element of `begin` is where all end.
+/// Computes where the records of each bucket of a pass begin; the last element of `begin` is their end.
 inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& counts,
                           const BucketRange& pass, const Kokkos::View<Index*, MemorySpace>& begin,
                           const Kokkos::View<Index*, MemorySpace>& cursors) {
@@ -92,9 +92,9 @@ inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*
       });
 }
 
-/// Searches all keys of `blocks`, which calls what it is given with one Source after the other, the same every time.
-/// `whole` is one for all, or where keys are not hashed any of them. Gives whether it worked: not where a bucket has
-/// far more distinct keys than are usual, for which another seed may serve.
+/// Searches all keys of `blocks`, which calls its argument with each Source in turn, the same every time. `whole` is a
+/// source of all keys; any Source serves if keys are not hashed. Returns false if a bucket has far more distinct keys
+/// than usual; another seed may then work.
 template <Packing packing, class Source, class Blocks, class Sink>
 bool search_partition(SearchRecorder& recorder, const Source& whole, const Blocks& blocks, const KeyCounts& keys_there,
                       const Sink& sink, Index memory, Word seed) {
@@ -127,7 +127,7 @@ bool search_partition(SearchRecorder& recorder, const Source& whole, const Block
     buckets.source = whole;
     buckets.sink = sink;
     buckets.seed = seed;
-    // Twice the keys of a usual bucket, which are bits_of(keys) - bits bits of them.
+    // Tables have twice the places of a usual bucket's keys, which number 2^(bits_of(keys) - bits).
     buckets.table_bits = std::clamp(bits_of(static_cast<Word>(keys)) - bits + 1, 4, 31);
     buckets.overfull = overfull;
     typename Buckets<packing, Source, Sink>::Policy policy(space, static_cast<int>(width), on_host ? 1 : 256);

@@ -12,11 +12,11 @@
 
 namespace heddle::search::impl {
 
-/// Whether cells that follow each other mostly have near points, so that what is kept of a point is in the cache when
-/// it is wanted again. Looks at some cells.
+/// Returns true if consecutive cells mostly have near points, so that a point's list is still in the cache for the next
+/// cell. Samples some cells.
 template <class Source> bool cells_are_near(const Source& source, std::int64_t points) {
   constexpr Index samples = 2048;
-  // Lists of so many points, some 200 bytes each, fit in a cache.
+  // Lists of this many points, about 200 bytes each, fit in a cache.
   constexpr std::int64_t near = 1 << 14;
   if (points <= 4 * near) return true;
   const auto smallest = [&](Index item) {
@@ -38,7 +38,7 @@ template <class Source> bool cells_are_near(const Source& source, std::int64_t p
 /// The points of a side beside its smallest, in 64 bits.
 struct SideKey {
   Word word = 0;
-  bool fits = true;  // Whether the word tells it from all others.
+  bool fits = true;  // Whether the word identifies the side.
 };
 template <Shape shape> KOKKOS_INLINE_FUNCTION SideKey side_key(const SidePoints& found) {
   const Word a = found.point[0];
@@ -52,8 +52,8 @@ template <Shape shape> KOKKOS_INLINE_FUNCTION SideKey side_key(const SidePoints&
   }
 }
 
-/// Tells `sink` which of the sides of one list are alone, and which are of a key that is there three times and more.
-/// Lists are short: each is a hash table on the stack, or sorted where it is longer.
+/// Reports to `sink` the sides of one list that are alone, and those whose key occurs at least three times. A short
+/// list is a hash table on the stack; a longer one is sorted.
 class ListMatcher {
  public:
   template <class Sink>
@@ -116,13 +116,13 @@ class ListMatcher {
   std::vector<std::uint32_t> order_;
 };
 
-/// The lists of all points of a mesh that kernels of the host read: each thread counts the sides of a run of cells, and
-/// then writes them where their points' lists have room for its own.
+/// The lists of all points of a mesh in host memory: each thread counts the sides of a run of cells, and then writes
+/// them to its own part of their points' lists.
 template <PointId Id, Shape shape> class PointLists {
  public:
   using Source = FaceSource<Id, shape>;
 
-  /// Whether lists take no more memory than records of a partition, and numbers are small enough.
+  /// Returns true if lists take no more memory than the records of a partition, and numbers are small enough.
   [[nodiscard]] static bool are_for(const ExecutionSpace& space, Index sides, std::int64_t points) {
     constexpr std::int64_t most = 0xFFFFFFF0;
     return sides < most && points < most && points * (space.concurrency() + 1) <= sides;
@@ -143,7 +143,7 @@ template <PointId Id, Shape shape> class PointLists {
   PointLists(const PointLists&) = delete;
   PointLists& operator=(const PointLists&) = delete;
 
-  /// Marks sides in `sink`. Gives false, and marks nothing, where keys of 64 bits do not tell all sides apart.
+  /// Marks sides in `sink`. Returns false, and marks nothing, if keys of 64 bits do not tell all sides apart.
   template <class Sink> bool search(const Sink& sink) {
     if (!count()) return false;
     begin_lists();
@@ -161,7 +161,7 @@ template <PointId Id, Shape shape> class PointLists {
     return true;
   }
 
-  // Public for nvcc alone.
+  // Public only because nvcc requires it.
   bool count() {
     const Source source = source_;
     const Index pieces = pieces_;
@@ -247,8 +247,8 @@ template <PointId Id, Shape shape> class PointLists {
   Index sides_;
   std::int64_t points_;
   Index pieces_;
-  Kokkos::View<std::uint32_t*, MemorySpace> next_;   // By piece: the place of its next side of each point.
-  Kokkos::View<std::uint32_t*, MemorySpace> begin_;  // Of the lists.
+  Kokkos::View<std::uint32_t*, MemorySpace> next_;   // Place of each piece's next side of each point, by piece.
+  Kokkos::View<std::uint32_t*, MemorySpace> begin_;  // Begin of each list.
 };
 
 }  // namespace heddle::search::impl

@@ -87,8 +87,8 @@ template <class T> Kokkos::View<T*, MemorySpace> on_device(const ExecutionSpace&
   return device;
 }
 
-// For each list of numbers one number, the same for equal lists, by searches for equal runs of a few: a list's number
-// so far and its next points are a key.
+// Returns a group for each list of numbers, the same for equal lists. Searches go through the lists by a few points at
+// a time: a key is a list's number so far and its next points.
 Duplicates equal_lists(const ExecutionSpace& space, const std::vector<std::vector<Index>>& lists,
                        const SearchOptions& options) {
   const std::size_t count = lists.size();
@@ -118,7 +118,7 @@ Duplicates equal_lists(const ExecutionSpace& space, const std::vector<std::vecto
     }
     left = std::move(longer);
   }
-  // Lists that end in one search have one length, but for what shares the beginning of a longer one.
+  // The last search also compares lengths: lists of different lengths may have the same number so far.
   return search(count, 2,
                 [&](std::size_t i, std::size_t k) { return k == 0 ? number[i] : static_cast<Index>(lists[i].size()); });
 }

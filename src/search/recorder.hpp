@@ -1,4 +1,4 @@
-// What a search says of itself while it runs: the times of its phases and the memory it takes.
+// Recorder of a search's report: the times of its phases and the memory it takes.
 #pragma once
 
 #include "search/workspace.hpp"
@@ -14,13 +14,13 @@ namespace heddle::search::impl {
 
 class SearchRecorder {
  public:
-  /// `workspace`, from which arrays are taken, outlives it.
+  /// `workspace`, the source of arrays, must outlive it.
   SearchRecorder(Workspace& workspace, SearchReport& report, bool timed)
       : workspace_(workspace), report_(report), timed_(timed) {
     if (timed_) space().fence("heddle::search::phase");
     last_ = std::chrono::steady_clock::now();
   }
-  /// What was done since the last call, or the beginning, is a phase. One that comes again adds to its time.
+  /// Ends a phase that began at the last call or the constructor. A repeated name adds to its time.
   void phase(const std::string& name) {
     if (!timed_) return;
     space().fence("heddle::search::phase");
@@ -35,7 +35,7 @@ class SearchRecorder {
     }
     last_ = now;
   }
-  /// An uninitialised array, which counts until drop().
+  /// Returns an uninitialised array, whose memory counts until drop().
   template <class T> Kokkos::View<T*, MemorySpace> array(const std::string& label, Index size) {
     const Index bytes = size * static_cast<Index>(sizeof(T));
     hold(bytes);
@@ -43,7 +43,7 @@ class SearchRecorder {
     if (size > 0) arrays_[made.data()] = bytes;
     return made;
   }
-  /// Gives an array back, of which `view` may be the beginning alone.
+  /// Gives back an array; `view` may be only its beginning.
   template <class T> void drop(Kokkos::View<T*, MemorySpace>& view) {
     if (const auto found = arrays_.find(view.data()); found != arrays_.end()) {
       hold(-found->second);
@@ -51,7 +51,7 @@ class SearchRecorder {
     }
     view = {};
   }
-  /// `now` took the place of the array `before`, which is given back.
+  /// Records that array `now` replaced `before`, which is given back.
   void replace(const void* before, const void* now) {
     if (before == now) return;
     if (auto node = arrays_.extract(before); !node.empty()) {
@@ -59,7 +59,7 @@ class SearchRecorder {
       arrays_.insert(std::move(node));
     }
   }
-  /// What something else takes, or gives back.
+  /// Counts bytes that something else takes, or (negative) gives back.
   void hold(Index bytes) {
     held_ += bytes;
     report_.memory = std::max(report_.memory, held_);
@@ -73,7 +73,7 @@ class SearchRecorder {
   SearchReport& report_;
   bool timed_;
   Index held_ = 0;
-  std::map<const void*, Index> arrays_;  // Bytes.
+  std::map<const void*, Index> arrays_;  // Bytes of each array.
   std::chrono::steady_clock::time_point last_;
 };
 

@@ -1,4 +1,4 @@
-// Keys to buckets: counted, then written to where their bucket's records are.
+// Scatter of keys to buckets: keys are counted, then written to their buckets' records.
 #pragma once
 
 #include "search/buckets.hpp"
@@ -9,7 +9,7 @@
 
 namespace heddle::search::impl {
 
-/// f(slot, key) for each key of an item, as its packing has it.
+/// Calls f(slot, key) for each packed key of an item.
 template <Packing packing, class Source, class F>
 KOKKOS_INLINE_FUNCTION void each_key(const Source& source, Index item, const F& f) {
   if constexpr (packing == Packing::hashed) {
@@ -19,7 +19,7 @@ KOKKOS_INLINE_FUNCTION void each_key(const Source& source, Index item, const F& 
   }
 }
 
-/// Which bucket a key goes to. Bucket and record together give the key back.
+/// Bucket of a key. Bucket and record together determine the key.
 template <Packing packing> struct BucketOf {
   Word seed;
   int bucket_bits;
@@ -36,9 +36,8 @@ struct BucketRange {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool holds(Index bucket) const { return bucket >= first && bucket < last; }
 };
 
-/// On devices: one atomic addition a key to count, and one to find its place. Records of a bucket so lie in no order
-/// that could be told beforehand; those written at about the same time lie together, and meet in the second-level
-/// cache.
+/// Scatter on devices: one atomic addition a key to count, and one to find its place. The order of records in a bucket
+/// is not deterministic; records written at about the same time are adjacent, and combine in the second-level cache.
 template <Packing packing> class DeviceScatter {
  public:
   using Counts = Kokkos::View<Index*, MemorySpace>;
@@ -64,7 +63,7 @@ template <Packing packing> class DeviceScatter {
                             [&](Index, const PackedFor<packing>& key) { Kokkos::atomic_inc(&counts(bucket_of(key))); });
         });
   }
-  /// `cursors`: where the next record of each bucket of the pass goes, the first ones to begin with.
+  /// `cursors` holds the place of the next record of each bucket of the pass, initially the first.
   template <class Source>
   void scatter(const Source& source, const Kokkos::View<Record<packing>*, MemorySpace>& records,
                const BucketRange& pass, const Counts& cursors) {
@@ -91,7 +90,7 @@ template <Packing packing> class DeviceScatter {
   Counts counts_;
 };
 
-/// On hosts: each thread has a run of items, counts on its own, and writes a cache line of records at a time.
+/// Scatter on hosts: each thread has a run of items and its own counts, and writes a cache line of records at a time.
 template <Packing packing> class HostScatter {
  public:
   using Counts = Kokkos::View<Index*, MemorySpace>;
@@ -141,7 +140,7 @@ template <Packing packing> class HostScatter {
     const Index buckets = buckets_;
     const Index width = pass.last - pass.first;
     const auto by_piece = by_piece_;
-    // Where each piece's records of a bucket begin.
+    // Computes where each piece's records of a bucket begin.
     Kokkos::parallel_for(
         "heddle::search::places", each_bucket(pass.first, pass.last), KOKKOS_LAMBDA(Index b) {
           Index at = cursors(b - pass.first);
@@ -181,7 +180,7 @@ template <Packing packing> class HostScatter {
   }
 
  private:
-  // Records of a bucket on their way to memory, at the places that they have in lines of it.
+  // Buffer of a bucket's records, at their places in a cache line of memory.
   struct alignas(64) RecordLine {
     static constexpr Index size = packing == Packing::two ? 8 : 4;
     Record<packing> record[size];

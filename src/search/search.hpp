@@ -1,4 +1,4 @@
-// One search, by the algorithm asked for.
+// One search by the chosen algorithm.
 #pragma once
 
 #include "comm/vendor.hpp"
@@ -25,7 +25,7 @@ void search_whole(SearchRecorder& recorder, const Source& source, const std::vec
   }
 }
 
-/// The same in parts of the keys, where `memory` is less than all take at once.
+/// The same in parts of the keys, if `memory` is less than one pass needs.
 template <class Source, class Sink>
 void search_in_parts(SearchRecorder& recorder, const Source& source, const std::vector<int>& word_bits,
                      const Sink& sink, Index memory) {
@@ -38,7 +38,7 @@ void search_in_parts(SearchRecorder& recorder, const Source& source, const std::
   for (int part = 0; part < parts; ++part) {
     auto chosen = chosen_slots(recorder, source, part, parts);
     if (static_cast<Index>(chosen.extent(0)) >= most_short_slots) {
-      // A key repeats that often. What parts before have found is found again.
+      // A key repeats too often for slots of 32 bits. The search of all keys repeats the results of earlier parts.
       recorder.drop(chosen);
       recorder.report().passes = 1;
       search_whole<std::uint64_t>(recorder, source, word_bits, sink);
@@ -50,24 +50,24 @@ void search_in_parts(SearchRecorder& recorder, const Source& source, const std::
   }
 }
 
-/// How keys of this many bits travel where there are this many slots.
+/// Packing of keys of this many bits with this many slots.
 template <class Sink> Packing packing_for(Index keys, int key_bits) {
   const int bucket_bits = bucket_bits_for<Sink>(keys);
   if (keys <= Index{0xFFFFFFFF} && key_bits <= 96 + bucket_bits) return Packing::one;
   return key_bits <= 128 + bucket_bits ? Packing::two : Packing::hashed;
 }
 
-/// Keys of a source: all of it, or one block after the other; see search_partition().
+/// Keys of a source, as a whole or in blocks; see search_partition().
 template <class Blocks, class Whole> struct SearchedKeys {
   Blocks blocks;
   Whole whole;
   KeyCounts counts;
-  std::vector<int> word_bits;  ///< Of a key's words.
+  std::vector<int> word_bits;  ///< Bits of each word of a key.
 };
 template <class Blocks, class Whole>
 SearchedKeys(Blocks, Whole, KeyCounts, std::vector<int>) -> SearchedKeys<Blocks, Whole>;
 
-/// Searches keys, what is found going to `sink`; `forget` is called where that was wrong and all is begun again.
+/// Searches keys and reports to `sink`; calls `forget` to discard those results if the search must start again.
 template <class Source, class Blocks, class Whole, class Sink, class Forget>
 void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const SearchOptions& options,
                  const Sink& sink, const Forget& forget) {
@@ -82,7 +82,7 @@ void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& ke
   for (const int bits : word_bits) key_bits += bits;
   Index memory = options.memory;
   const Index needed = search_memory(report.algorithm, counts.most, key_bits);
-  // A question that costs as much as a small search.
+  // Asking the device for its free memory costs as much as a small search.
   constexpr Index much = Index{1} << 28;
   Workspace& workspace = recorder.workspace();
   if (memory == 0 && needed > much && !workspace.has_room_for(needed)) {

@@ -1,4 +1,4 @@
-// Where searches put what they find of each slot.
+// Sinks: the destinations of a search's result for each slot.
 #pragma once
 
 #include "core/on_host.hpp"
@@ -8,8 +8,8 @@ namespace heddle::search::impl {
 
 using heddle::impl::on_host;
 
-/// Sides that are alone, and those of faces with three sides and more: sixteen bits a cell, the lower eight for sides
-/// that are alone. A search that looks for these only can tell one, two and more equal keys apart, and no further.
+/// Marks of sides that are alone, and of sides that at least two others equal: sixteen bits a cell, the lower eight for
+/// sides that are alone. A search for this sink need only tell one, two and more equal keys apart.
 struct SideMarks {
   static constexpr bool groups = false;
 
@@ -31,7 +31,7 @@ struct SideMarks {
   }
 };
 
-/// The first key that equals each, and how many there are, which stands with the first.
+/// The first key equal to each key, and the number of equal keys, stored with the first.
 struct Groups {
   static constexpr bool groups = true;
 

@@ -7,10 +7,10 @@
 
 namespace heddle::search::impl {
 
-/// Sorts values by keys, of which the lowest `bits` bits count; values of equal keys keep their order. Both arrays have
-/// the same length, and are what they were sorted to afterwards, if not where they were; as much memory again is taken
-/// from `workspace` meanwhile. Ordered on its instance; blocks on hosts alone. Key: std::uint32_t or std::uint64_t;
-/// Value: the same.
+/// Sorts values by the lowest `bits` bits of keys; values of equal keys keep their order. Both arrays have the same
+/// length, and are replaced by the sorted ones, which may be in other memory; `workspace` lends as much memory again
+/// meanwhile. Ordered on the workspace's instance; blocks only on hosts. Key: std::uint32_t or std::uint64_t; Value:
+/// the same.
 template <class Key, class Value>
 void sort_pairs(Workspace& workspace, Kokkos::View<Key*, MemorySpace>& keys, Kokkos::View<Value*, MemorySpace>& values,
                 int bits);

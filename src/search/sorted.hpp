@@ -13,7 +13,7 @@ namespace heddle::search::impl {
 
 using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
 
-/// The sort that was asked for, whose memory counts.
+/// Runs the chosen sort and counts its memory.
 template <class Key, class Value>
 void sort_recorded(SearchRecorder& recorder, Kokkos::View<Key*, MemorySpace>& keys,
                    Kokkos::View<Value*, MemorySpace>& values, int bits) {
@@ -32,7 +32,7 @@ void sort_recorded(SearchRecorder& recorder, Kokkos::View<Key*, MemorySpace>& ke
   recorder.phase("sort");
 }
 
-/// Slots that exist, in order.
+/// Returns the slots that exist, in order.
 template <class Slot, class Source>
 Kokkos::View<Slot*, MemorySpace> existing_slots(SearchRecorder& recorder, const Source& source) {
   const ExecutionSpace& space = recorder.space();
@@ -49,7 +49,7 @@ Kokkos::View<Slot*, MemorySpace> existing_slots(SearchRecorder& recorder, const 
   return Kokkos::subview(slots, std::pair<Index, Index>(0, count));
 }
 
-/// What `sink` wants of slots whose equal keys stand together, each group in increasing order.
+/// Reports to `sink` on slots sorted so that equal keys are adjacent, each group in increasing order.
 template <class Slot, class Source, class Sink>
 void report_sorted(SearchRecorder& recorder, const Source& source, const Kokkos::View<Slot*, MemorySpace>& slots,
                    const Sink& sink) {
@@ -97,7 +97,7 @@ void report_sorted(SearchRecorder& recorder, const Source& source, const Kokkos:
   recorder.drop(again);
 }
 
-/// Sorts these slots, in increasing order to begin with, by their keys, and reports.
+/// Sorts slots, initially in increasing order, by their keys, and reports.
 template <class Slot, class Source, class Sink>
 void search_sorted_by_id(SearchRecorder& recorder, const Source& source, Kokkos::View<Slot*, MemorySpace>& slots,
                          const std::vector<int>& word_bits, const Sink& sink) {
@@ -133,10 +133,10 @@ void search_sorted_by_id(SearchRecorder& recorder, const Source& source, Kokkos:
   recorder.phase("find");
 }
 
-/// Slots of a long run of one hash: longer ones are told apart by sorting them by their keys.
+/// Longest run of one hash whose slots are compared directly; longer runs are sorted by their keys.
 inline constexpr Index longest_run = 48;
 
-/// Sorts all by a hash, and tells apart what has the same.
+/// Sorts all slots by a hash, and tells apart keys of equal hash.
 template <class Slot, class Source, class Sink>
 void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashFunction function,
                            const std::vector<int>& word_bits, const Sink& sink) {
@@ -187,7 +187,7 @@ void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashF
         collisions);
   }
   recorder.report().collisions += collisions;
-  // Whole runs are crowded or not, and their slots in increasing order.
+  // A run is crowded as a whole, and its slots are in increasing order.
   auto rest = recorder.array<Slot>("heddle::search::rest", n);
   Index resting = 0;
   {

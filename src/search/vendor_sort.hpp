@@ -1,6 +1,6 @@
-// sort.hpp on a vendor's radix sort. Included by cuda.cpp and hip.cpp alone, after HEDDLE_GPU(name) is defined to give
-// the vendor's spelling of a name, and what has no spelling in common: Buffers, current() and radix_sort(), which only
-// asks for the bytes where its scratch is null.
+// sort.hpp by a vendor's radix sort. Only cuda.cpp and hip.cpp include it, after they define HEDDLE_GPU(name), the
+// vendor's spelling of a name, and Buffers, current() and radix_sort(), whose spellings differ otherwise. radix_sort()
+// only returns the bytes it needs if its scratch is null.
 #include "search/sort.hpp"
 #include <heddle/core/error.hpp>
 

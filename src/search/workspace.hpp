@@ -5,13 +5,13 @@
 
 namespace heddle::search::impl {
 
-/// A Workspace that knows how large a search it has had room for.
+/// A Workspace that remembers the largest search it had room for.
 class Workspace : public heddle::impl::Workspace {
  public:
   using heddle::impl::Workspace::Workspace;
 
-  /// Notes that a search that needs so many bytes, by a bound, had room for all of its keys at once; and whether such a
-  /// search has it again, since what it took is free.
+  /// note_room_for() records that a search bounded by `needed` bytes had room for all of its keys at once;
+  /// has_room_for() returns whether such a search has it again, since that memory is free.
   void note_room_for(Index needed) {
     if (keeps() && needed > room_for_) room_for_ = needed;
   }

@@ -14,7 +14,7 @@ using models::FieldResult;
 using models::Functional;
 using models::Molecule;
 
-// The generalised problem by canonical orthogonalisation and LAPACK.
+// Solves the generalised problem by canonical orthogonalisation and LAPACK.
 models::SolveOrbitals solver_for(const models::MeanField& field) {
   const std::size_t n = field.size();
   const std::vector<double> S(field.overlap().begin(), field.overlap().end());
@@ -54,8 +54,8 @@ Molecule diatomic(double one, double other, double distance) {
   return molecule;
 }
 
-// The limits of Hartree and Fock: exact for H; He: C. Froese Fischer, The Hartree-Fock Method for Atoms (Wiley, 1977);
-// the molecules: J. Kobus, Comput. Phys. Commun. 184, 799 (2013).
+// Hartree-Fock limits: exact for H; He: C. Froese Fischer, The Hartree-Fock Method for Atoms (Wiley, 1977); the
+// molecules: J. Kobus, Comput. Phys. Commun. 184, 799 (2013).
 TEST(Energies, HartreeFockReachesItsLimit) {
   const FieldResult hydrogen = solved(atom_of(1), Functional::hf);
   EXPECT_NEAR(hydrogen.energies.total(), -0.5, 1e-4);
@@ -83,7 +83,8 @@ TEST(Energies, OfAtomsAreThoseOfNist) {
   EXPECT_NEAR(solved(atom_of(4), Functional::lda_vwn, 0).energies.total(), -14.447209, 1e-4);
 }
 
-// By finite differences in prolate spheroidal coordinates (x2dhf 3.0) with Libxc's functionals: docs/notes/eigen.md.
+// Reference: finite differences in prolate spheroidal coordinates (x2dhf 3.0), Libxc's functionals:
+// docs/notes/eigen.md.
 TEST(Energies, OfMoleculesAreThoseOfFiniteDifferences) {
   const Molecule hydrogen = diatomic(1, 1, 1.4);
   EXPECT_NEAR(solved(hydrogen, Functional::lda_x).energies.total(), -1.043685, 1e-4);
@@ -101,7 +102,7 @@ TEST(Energies, LithiumHydrideIsThatOfFiniteDifferences) {
   EXPECT_NEAR(hydride.up.energies[1], -0.161309, 1e-4);
 }
 
-// In large sets of uncontracted Gaussians (PySCF 2.14.0, unc-aug-pc-4): docs/notes/eigen.md.
+// Reference: large sets of uncontracted Gaussians (PySCF 2.14.0, unc-aug-pc-4): docs/notes/eigen.md.
 TEST(Energies, OpenShellsOfMoleculesAreThoseOfALargeBasis) {
   Molecule ion = diatomic(3, 1, 3.015);
   ion.charge = 1;
@@ -112,7 +113,7 @@ TEST(Energies, OpenShellsOfMoleculesAreThoseOfALargeBasis) {
   EXPECT_NEAR(solved(triplet, Functional::lda_pz).energies.total(), -0.758921, 1e-4);
 }
 
-// The three fit the same data, and differ by less than a thousandth of an electron's energy.
+// The three functionals fit the same data, and differ by less than a thousandth of an electron's energy.
 TEST(Energies, OfThreeFitsAreNeighbours) {
   const double vosko = solved(atom_of(2), Functional::lda_vwn, 0).energies.total();
   const double perdew_wang = solved(atom_of(2), Functional::lda_pw92, 0).energies.total();

@@ -50,7 +50,7 @@ TEST(ExchangeCorrelation, WithoutLibxcItsNamesAreRefused) {
   expect_refusal(ErrorKind::argument, "libxc-dev", [] { ExchangeCorrelation("pbe"); });
 }
 
-// Two programs of the same fits. libxc takes 1e-15 for the density of a spin that has less.
+// Two programs of the same fits. libxc raises spin densities below 1e-15 to 1e-15.
 TEST_F(OfLibxc, LocalFunctionalsAreThisLibrarys) {
   for (const auto& [own, names] :
        {std::pair(Functional::lda_x, "lda_x"), std::pair(Functional::lda_pw92, "lda_x+lda_c_pw"),

@@ -22,7 +22,7 @@ TEST(Functionals, ExchangeOfTheElectronGasIsSlaters) {
   for (const double radius : {0.1, 1.0, 7.0}) {
     const double n = density_of(radius);
     const LocalTerms plain = models::local_terms_3d(Functional::lda_x, n / 2, n / 2);
-    // -0.458165/r_s hartree an electron, times 2^(1/3) with one spin alone.
+    // Exchange is -0.458165/r_s hartree an electron, times 2^(1/3) with one spin alone.
     EXPECT_NEAR(plain.exchange / n * radius, -0.4581652932831429, 1e-14);
     EXPECT_NEAR(models::local_terms_3d(Functional::lda_x, n, 0).exchange / n * radius,
                 -0.4581652932831429 * std::cbrt(2.0), 1e-14);
@@ -30,7 +30,7 @@ TEST(Functionals, ExchangeOfTheElectronGasIsSlaters) {
   }
 }
 
-// What all three fitted: D. M. Ceperley, B. J. Alder, Phys. Rev. Lett. 45, 566 (1980), as S. H. Vosko, L. Wilk, M.
+// All three functionals fit D. M. Ceperley, B. J. Alder, Phys. Rev. Lett. 45, 566 (1980), as S. H. Vosko, L. Wilk, M.
 // Nusair, Can. J. Phys. 58, 1200 (1980) list it, in rydberg.
 TEST(Functionals, CorrelationIsThatOfQuantumMonteCarlo) {
   constexpr std::array<std::array<double, 2>, 5> listed = {

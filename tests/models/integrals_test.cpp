@@ -33,7 +33,7 @@ models::MolecularGrid grid_of_two() {
   return models::MolecularGrid(molecule, {.radial = 90, .polar = 30});
 }
 
-// The integral of f(i, j, point values) over the grid, with the basis and its values there.
+// Sum over the grid: kernel(point, weight, sum) adds the terms of a point.
 template <class Kernel> std::vector<double> integrated(const GaussianBasis& basis, const Kernel& kernel) {
   const models::MolecularGrid grid = grid_of_two();
   const std::size_t n = basis.size();

@@ -1,4 +1,4 @@
-// Molecules: electrons of each spin, and what is refused.
+// Molecules: electrons of each spin, and refusals.
 #include "support/errors.hpp"
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/molecule.hpp>

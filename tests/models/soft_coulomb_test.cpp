@@ -31,8 +31,7 @@ FieldResult solved_on_a_line(const Molecule& molecule, Functional functional, bo
   return result;
 }
 
-// One electron exactly, and helium by Hartree and Fock, to the four digits that are commonly given for a softening
-// of 1.
+// One electron exactly, and helium by Hartree-Fock, to the four digits commonly given for a softening of 1.
 TEST(SoftCoulomb, EnergiesAreThoseCommonlyGiven) {
   const FieldResult hydrogen = solved_on_a_line(row_of({1}, {0}), Functional::hf);
   EXPECT_NEAR(hydrogen.energies.total(), -0.6698, 5e-5);
@@ -40,7 +39,7 @@ TEST(SoftCoulomb, EnergiesAreThoseCommonlyGiven) {
   EXPECT_NEAR(solved_on_a_line(row_of({2}, {0}), Functional::hf).energies.total(), -2.2242, 5e-5);
 }
 
-// By another program on a finer grid, with an exchange that it integrates in another space: docs/notes/eigen.md.
+// Reference: another program on a finer grid, which integrates exchange in another space: docs/notes/eigen.md.
 TEST(SoftCoulomb, EnergiesOfAtomsAndMoleculesAreThoseOfAFinerGrid) {
   struct Expected {
     Molecule molecule;

@@ -1,3 +1,4 @@
+// External faces over ranks beside those of one rank.
 #include "search/oracle.hpp"
 #include <heddle/search/distributed.hpp>
 #include <heddle/search/grid.hpp>
@@ -15,7 +16,7 @@ const std::vector<CellKind> solids = {CellKind::tetrahedron, CellKind::voxel, Ce
 Communicator world() {
   return Communicator(MPI_COMM_WORLD);
 }
-// Of all cells, the run that a rank has.
+// Range of all cells that a rank has.
 std::pair<Index, Index> share(const Communicator& comm, Index cells) {
   return {cells * comm.rank() / comm.size(), cells * (comm.rank() + 1) / comm.size()};
 }
@@ -39,7 +40,7 @@ Cells random_cells(int count, int points, const std::vector<CellKind>& kinds, In
   return cells;
 }
 
-// Lists of all ranks, one after the other, on every rank.
+// Returns the lists of all ranks in rank order, on every rank.
 std::vector<Face> together(const Communicator& comm, const std::vector<Face>& mine) {
   std::vector<Index> flat;
   for (const Face& face : mine) {
@@ -104,7 +105,7 @@ TEST(FacesOverRanks, OfAGridAreThoseOfOneRank) {
 }
 
 TEST(FacesOverRanks, FourCellsOnAFaceTwoOnEachOfTwoRanks) {
-  // Each rank alone would take the face for internal.
+  // Each rank by itself would count the face as internal.
   const Communicator comm = world();
   Cells cells;
   for (Index k = 0; k < 4; ++k) cells.push_back({CellKind::tetrahedron, {0, 1, 2, 3 + k}});
@@ -127,7 +128,7 @@ TEST(FacesOverRanks, NumbersThatSpanOverSixtyTwoBits) {
 
 TEST(FacesOverRanks, ReportsWhatAllOfThemDid) {
   const Communicator comm = world();
-  // Points of each rank's own, more on higher ranks: what each does is what it would do alone.
+  // No points are shared, and higher ranks have more cells: each rank's search is what it would do alone.
   ExternalFacesOptions options;
   options.search = {.algorithm = Algorithm::sort, .hash = HashFunction::exclusive_or, .time_phases = true};
   const auto reports = [&](const ExternalFacesOptions& how) {
@@ -147,7 +148,7 @@ TEST(FacesOverRanks, ReportsWhatAllOfThemDid) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"inspect", "shared points", "prepare", "hash", "sort", "find",
                                              "shared sides", "list"}));
-  // A pass for each bucket, of which ranks with more cells have more.
+  // One pass for each bucket; ranks with more cells have more buckets.
   const auto [parted_alone, parted] = reports({.search = {.algorithm = Algorithm::partition, .memory = 4000}});
   EXPECT_EQ(parted.passes, comm.all_reduce(parted_alone.passes, Reduction::maximum));
   const auto [fought_alone, fought] = reports({.search = {.algorithm = Algorithm::hash_fight}});
@@ -174,7 +175,7 @@ TEST(FacesOverRanks, GhostsAreDropped) {
   const Communicator comm = world();
   const Cells cells = random_cells(900, 60, solids, 1, 0);
   const auto [begin, end] = share(comm, static_cast<Index>(cells.size()));
-  // A layer of the neighbours' cells behind one's own; numbers of cells count them, too.
+  // A layer of the neighbours' cells follows a rank's own, and counts in the numbering of cells.
   Cells own = share(comm, cells);
   std::vector<std::uint8_t> marks(own.size(), 0);
   Index before = 0;

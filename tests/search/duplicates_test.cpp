@@ -1,3 +1,4 @@
+// Groups of equal keys beside a search by std::map.
 #include "search/oracle.hpp"
 #include "support/errors.hpp"
 #include <heddle/search/duplicates.hpp>
@@ -13,7 +14,7 @@
 namespace heddle::search {
 namespace {
 
-// Words as 64 bits of their own sign.
+// Words as 64 bits of the same signedness.
 template <class Keys>
 using WideWord = std::conditional_t<std::is_signed_v<typename Keys::non_const_value_type>, std::int64_t, std::uint64_t>;
 template <class Keys> using RowsOf = std::vector<std::vector<WideWord<Keys>>>;
@@ -130,7 +131,7 @@ TEST(FindDuplicatesOf, OneKeyAHundredThousandTimes) {
   const auto keys = device_view(same);
   expect_all_searches(keys);
   EXPECT_EQ(find_duplicates(ExecutionSpace(), keys).groups(), 1);
-  // However little the memory: a bucket is never parted, and one has them all.
+  // A bucket is not split however little the memory, and one bucket has all keys.
   const Duplicates found = find_duplicates(ExecutionSpace(), keys, {.memory = 1});
   EXPECT_EQ(found.groups(), 1);
   EXPECT_GE(found.report.memory, (16 + 16) * 100000);
@@ -198,7 +199,7 @@ TEST(FindDuplicatesOf, ReportsWhatItDid) {
   const SearchReport partition = report({.memory = 10 * n});
   EXPECT_EQ(partition.algorithm, Algorithm::partition);
   EXPECT_GE(partition.passes, 2);
-  // Besides 16 bytes a key of any search and what counts buckets, for which a byte a key is far more than enough.
+  // Any search takes 16 bytes a key besides its own; a byte a key is far more than the counters of buckets need.
   EXPECT_LE(partition.memory, (16 + 10 + 1) * n);
   EXPECT_GE(report({}).memory, (16 + 16) * n);
   std::vector<std::string> names;

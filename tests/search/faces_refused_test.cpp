@@ -1,4 +1,4 @@
-// What external_faces() does not take.
+// Input that external_faces() refuses.
 #include "search/oracle.hpp"
 #include "search/partition.hpp"
 #include "support/errors.hpp"
@@ -76,7 +76,7 @@ TEST(GridsRefuse, NumbersThatDoNotFit) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "grid of 8012006001 points: their numbers need 64 bits");
   }
-  // Counts that 64 bits do not hold, whose lower bits look small.
+  // Counts that overflow 64 bits and whose lower bits look small.
   constexpr Index many = Index{1} << 40;
   test::expect_refusal(ErrorKind::argument, "grid of 2147483648 x 1073741824 x 1 cubes: expected at most", [&] {
     static_cast<void>(tetrahedra_of<Index>(ExecutionSpace(), {Index{1} << 31, Index{1} << 30, 1}));

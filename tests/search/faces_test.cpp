@@ -1,3 +1,4 @@
+// External faces beside a search by std::map, and of grids by formula.
 #include "search/oracle.hpp"
 #include <heddle/search/grid.hpp>
 
@@ -38,7 +39,7 @@ void expect_all_searches(const Mesh<Id>& mesh, const Expected& expected, Externa
   }
 }
 
-// Where the corners of a cell of size 1 are.
+// Returns the corners of a cell of size 1.
 std::vector<std::array<double, 3>> corners_at(CellKind kind) {
   switch (kind) {
     case CellKind::tetrahedron:
@@ -109,7 +110,7 @@ TEST(ExternalFacesOf, RandomCellsAreWhatAMapFinds) {
 TEST(ExternalFacesOf, LargeNumbersOfPoints) {
   const Cells cells = random_cells(3000, 60, {CellKind::tetrahedron, CellKind::hexahedron}, 3);
   const Cells tetrahedra = random_cells(3000, 60, {CellKind::tetrahedron}, 4);
-  // From 2^31 on; with gaps, so that keys take two words; and as large as can be, so that they travel as hashes.
+  // Point numbers from 2^31; with gaps, so that keys take two words; and the largest possible, so that keys are hashed.
   for (const auto& [factor, offset] :
        {std::pair<Index, Index>{1, Index{1} << 31}, {Index{1} << 31, 5}, {(Index{1} << 57) + 12345, 1}}) {
     SCOPED_TRACE(factor);
@@ -216,7 +217,7 @@ TEST(ExternalFacesOf, GridsOfTetrahedra) {
   }
 }
 
-// Faces as the coordinates of their points, whatever their numbers and cells.
+// Returns faces as coordinates of their points, independent of numbers and cells.
 std::multiset<std::vector<std::array<double, 3>>> places_of(const StructuredGrid& grid,
                                                             const TetrahedraOptions& options) {
   const auto points =
@@ -249,7 +250,7 @@ TEST(Grids, AreNumberedByPermutations) {
   const auto random = host_vector(tetrahedra_of<std::int32_t>(ExecutionSpace(), grid, shuffled).points);
   EXPECT_NE(plain, random);
   EXPECT_EQ(random, host_vector(tetrahedra_of<std::int32_t>(ExecutionSpace(), grid, shuffled).points));
-  // Each point in as many cells as before, and volumes that add up to the grid's.
+  // Each point is in as many cells as without permutation, and volumes that add up to the grid's.
   const auto counted = [](const std::vector<std::int32_t>& points) {
     std::map<std::int32_t, int> cells;
     for (const std::int32_t point : points) ++cells[point];
@@ -298,7 +299,7 @@ template <PointId Id> Mesh<Id, Kokkos::HostSpace> in_host_memory(const Mesh<Id>&
   return {mesh.kind, host_view(mesh.points), host_view(mesh.kinds), host_view(mesh.offsets), host_view(mesh.ghosts)};
 }
 
-// On GPU backends they cross the bus in blocks of 64 MiB: these meshes are two to three of them.
+// On GPU backends meshes are transferred in blocks of 64 MiB: these have two to three.
 TEST(ExternalFacesOf, MeshesInHostMemory) {
   const auto grid = tetrahedra_of<Index>(ExecutionSpace(), {90, 90, 90}, {.randomised = true});
   const auto expected = listed(external_faces(ExecutionSpace(), grid).external);
@@ -323,8 +324,8 @@ TEST(ExternalFacesOf, MeshesInHostMemory) {
   }
 }
 
-// The cubes of a grid, and a cell of corners from both of its ends, whose numbers are further apart than those of
-// others.
+// The cubes of a grid, and a cell with corners at both ends of the grid, so that its point numbers span more than
+// others'.
 template <class Cubes> auto with_a_far_cell(const Cubes& cubes, Index points) {
   const auto length = static_cast<Index>(cubes.points.extent(0));
   Cubes mesh;
@@ -354,7 +355,7 @@ TEST(ExternalFacesOf, ALargeGridInOrder) {
   }
 }
 
-// Every cell twice: a face within is of four sides, and none is alone.
+// Every cell occurs twice: an inner face has four sides, and none is alone.
 TEST(ExternalFacesOf, AGridTwice) {
   const auto once = tetrahedra_of<std::int32_t>(ExecutionSpace(), {20, 20, 20}, {});
   const auto length = static_cast<Index>(once.points.extent(0));
@@ -387,7 +388,7 @@ TEST(ExternalFacesOf, AMeshInSeveralPasses) {
   const auto parts = external_faces(ExecutionSpace(), mesh, {.search = {.memory = 1000000}});
   EXPECT_EQ(whole.report.search.passes, 1);
   EXPECT_GT(parts.report.search.passes, 2);
-  // Besides 2 bytes a cell and what counts buckets.
+  // Marks take 2 bytes a cell, and counters of buckets come on top.
   EXPECT_LE(parts.report.search.memory, 1000000 + 2 * 135000 + 200000);
   EXPECT_GE(whole.report.search.memory, 12 * 4 * 135000);
   EXPECT_EQ(listed(parts.external), listed(whole.external));

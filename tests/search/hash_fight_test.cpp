@@ -93,8 +93,8 @@ Kokkos::View<const std::uint32_t**, Kokkos::LayoutRight, MemorySpace> keys_of(co
   return keys;
 }
 
-// On one thread the last side in order wins. On several, which one does decides the sides of later rounds: collisions
-// change little, but the last few sides may take some rounds more or fewer.
+// On one thread the last side in order wins. On several threads the winner varies and decides the sides of later
+// rounds: collisions change little, but the last few sides may take some rounds more or fewer.
 void expect_fight(const SearchReport& report, const Fight& expected) {
   if (ExecutionSpace().concurrency() == 1) {
     EXPECT_EQ(report.collisions, expected.collisions);

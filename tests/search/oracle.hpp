@@ -1,4 +1,4 @@
-// Searches by maps, one key after the other.
+// Reference searches by std::map, one key at a time.
 #pragma once
 
 #include <heddle/search/faces.hpp>
@@ -26,7 +26,7 @@ template <class T> Kokkos::View<const T*, MemorySpace> device_view(const std::ve
   return view;
 }
 
-/// Algorithms, hash functions and sorts that give the same.
+/// Algorithms, hash functions and sorts, which all give the same result.
 inline std::vector<SearchOptions> all_searches() {
   std::vector<SearchOptions> all = {
       {.algorithm = Algorithm::automatic}, {.algorithm = Algorithm::partition}, {.algorithm = Algorithm::sort_by_id}};
@@ -129,7 +129,7 @@ struct Expected {
   Index sides = 0;
   Index flat = 0;
 };
-/// `skip`: cells that are not there; `hide`: cells whose faces are no result.
+/// `skip` lists cells that are ignored; `hide` lists cells whose faces are left out of the result.
 inline Expected expected_faces(const Cells& cells, const std::set<Index>& skip = {}, const std::set<Index>& hide = {}) {
   Expected expected;
   std::map<std::set<Index>, std::vector<Face>> by_points;

@@ -1,4 +1,4 @@
-// Plans of searches: what they find, what they allocate, and what they leave to the caller.
+// Plans of searches: results, allocations, and results that the caller keeps.
 #include "search/oracle.hpp"
 #include "support/labels.hpp"
 #include <heddle/search/duplicates.hpp>
@@ -13,8 +13,8 @@
 namespace heddle::search {
 namespace {
 
-// What Kokkos Tools sees of memory, on CPUs Kokkos' own scratch memory included: on GPUs it has several pools for
-// teams, each of which grows when it is first taken.
+// Allocations that Kokkos Tools reports. Kokkos' own scratch memory counts only on CPUs: on GPUs it has several pools
+// for teams, each of which grows at first use.
 std::vector<std::string> taken;
 std::vector<std::string> given_back;
 
@@ -37,7 +37,7 @@ template <class Work> void watch(const Work& work) {
   tools::set_allocate_data_callback(nullptr);
   tools::set_deallocate_data_callback(nullptr);
 }
-// Rounds of Hash-Fight, and so what it takes, depend on which thread comes last.
+// Rounds of Hash-Fight, and so its memory, depend on which thread writes last.
 void expect_no_memory_moved(const SearchOptions& search = {}) {
   if (search.algorithm == Algorithm::hash_fight) return;
   EXPECT_TRUE(taken.empty()) << ::testing::PrintToString(taken);
@@ -154,7 +154,7 @@ TEST(ExternalFacesPlanOf, WhatTheCallerHoldsStaysAsItIs) {
   const auto expected = external_faces(space, one);
   expect_same(plan.execute(other), external_faces(space, other));
   expect_same(held, expected);
-  // A part alone keeps its array.
+  // Holding a single list keeps its array.
   const auto points = plan.execute(one).external.points;
   static_cast<void>(plan.execute(other));
   EXPECT_EQ(host_vector(points), host_vector(expected.external.points));

@@ -51,7 +51,7 @@ Built built(const std::vector<Polyhedron>& polyhedra, const std::vector<std::vec
   return result;
 }
 
-// The sides of a cube of a row along x, whose point x + 4 of a corner is the next cube's.
+// The sides of a cube in a row along x; point p + 4 of a cube is point p of the next.
 Polyhedron cube(Index first) {
   Polyhedron faces = {{0, 1, 3, 2}, {4, 6, 7, 5}, {0, 4, 5, 1}, {2, 3, 7, 6}, {0, 2, 6, 4}, {1, 5, 7, 3}};
   for (auto& face : faces) {
@@ -78,7 +78,7 @@ TEST(ExternalFacesOfPolyhedra, BesideHexahedra) {
 }
 
 TEST(ExternalFacesOfPolyhedra, LongFacesThatShareTheirBeginning) {
-  // Bases of 8, 12 and 20 points whose lowest eight are the same: none equals another; the last does.
+  // Bases of 8, 12 and 20 points with the same lowest eight: only the two of 20 points are equal.
   std::vector<Index> base(20);
   for (std::size_t k = 0; k < base.size(); ++k) base[k] = static_cast<Index>(k);
   const auto part = [&](std::size_t count) {

@@ -1,4 +1,4 @@
-// Both sorts beside std::stable_sort, and what searches plan to hold.
+// Both sorts beside std::stable_sort, and the planned memory of searches.
 #include "search/sort.hpp"
 
 #include "search/chosen.hpp"
@@ -117,7 +117,8 @@ TEST(SeveralPasses, FindWhatOneDoesWithinTheirMemory) {
     const auto whole = external_faces(ExecutionSpace(), mesh, {.search = options});
     EXPECT_EQ(whole.report.search.passes, 1);
     const Index marks = 2 * mesh.cells() + 8;
-    // Keys of three words of 15 bits. What all have in common under exclusive or is sorted by the words.
+    // Keys have three words of 15 bits. Under exclusive or, many share a hash and are sorted by their words, which
+    // takes more memory.
     const Index planned = search_memory(options.algorithm, sides, 45);
     if (options.hash != HashFunction::exclusive_or) {
       EXPECT_LE(whole.report.search.memory, planned + marks);
@@ -161,7 +162,7 @@ TEST(SeveralPasses, ArePlanned) {
   EXPECT_EQ(parts_of(Algorithm::sort, 1000, 0), 1);
   EXPECT_EQ(parts_of(Algorithm::sort, 1000, 16000), 1);
   EXPECT_EQ(parts_of(Algorithm::sort, 1000, 15999), 2);
-  // 667 million cells of four sides: 24 bytes a side are 64 GB, and in 50 GiB two passes.
+  // 667 million cells of four sides take 24 bytes a side, 64 GB, and in 50 GiB two passes.
   constexpr Index sides = Index{4} * 667164155;
   EXPECT_EQ(search_memory(Algorithm::sort_by_id, sides, 90), 24 * sides);
   EXPECT_EQ(parts_of(Algorithm::sort_by_id, sides, Index{50} << 30), 2);

@@ -31,7 +31,7 @@ namespace {
 
 using Polygons = std::multiset<std::vector<Index>>;
 
-// A polygon from its lowest point on, in the same sense.
+// Rotates a polygon to begin with its lowest point, in the same sense.
 std::vector<Index> turned(std::vector<Index> points) {
   std::rotate(points.begin(), std::min_element(points.begin(), points.end()), points.end());
   return points;
@@ -43,7 +43,7 @@ vtkSmartPointer<vtkUnstructuredGrid> as_vtk(const Cells& cells, const MeshFile::
   for (std::size_t p = 0; p < points.extent(0); ++p)
     coordinates->InsertNextPoint(points(p, 0), points(p, 1), points(p, 2));
   grid->SetPoints(coordinates);
-  // Travels with the points that the filter keeps.
+  // The filter copies this array for the points that it keeps.
   vtkNew<vtkIdTypeArray> numbers;
   numbers->SetName("number");
   for (std::size_t p = 0; p < points.extent(0); ++p) numbers->InsertNextValue(static_cast<vtkIdType>(p));
@@ -129,7 +129,7 @@ TEST(FacesBesideVtk, OfGridsOfEachKindAreTheSame) {
   }
 }
 
-// A corner of VTK's cells after the other, pixels as quads.
+// Returns the corners of a VTK cell in order, pixels as quads.
 std::vector<Index> corners_by_vtk(vtkDataSet* data, vtkIdType cell) {
   vtkNew<vtkIdList> ids;
   data->GetCellPoints(cell, ids);

@@ -28,39 +28,39 @@ struct FunctionalTerms : LocalTerms {
   double by_down_down = 0;
 };
 
-/// What stands for exchange and correlation in three dimensions:
+/// Exchange-correlation functional in three dimensions:
 ///
 ///     E_xc = a E_x[orbitals] + integral of f(n_up, n_down, |grad n_up|^2, grad n_up . grad n_down, |grad n_down|^2)
 ///
-/// with Hartree and Fock's exchange E_x. Functionals of libxc (S. Lehtola, C. Steigemann, M. J. T. Oliveira, M. A. L.
-/// Marques, SoftwareX 7, 1 (2018)) are there where this library was built with it.
+/// with Hartree-Fock exchange E_x. Functionals of libxc (S. Lehtola, C. Steigemann, M. J. T. Oliveira, M. A. L.
+/// Marques, SoftwareX 7, 1 (2018)) are available if this library was built with it.
 class ExchangeCorrelation {
  public:
-  /// One of this library's own. Throws Error(argument) for `lda_csc`, which is for one dimension.
+  /// Make one of this library's own functionals. Throws Error(argument) for `lda_csc`, which is for one dimension.
   ExchangeCorrelation(Functional functional);  // NOLINT(google-explicit-constructor): each is one of these
-  /// By name: one of to_string(Functional) for three dimensions; "pbe", "pbesol", "blyp", "pbe0" or "b3lyp" (with the
-  /// correlation of Vosko, Wilk and Nusair's fit to the random-phase approximation); or names of libxc, joined by "+",
-  /// as in "gga_x_pbe+gga_c_pbe". Throws Error(argument) for other names, functionals of kinetic-energy densities,
-  /// range-separated ones, those of other dimensions or of anything but exchange and correlation, and where libxc is
-  /// needed and absent.
+  /// Make a functional by name: a to_string(Functional) of three dimensions; "pbe", "pbesol", "blyp", "pbe0" or "b3lyp"
+  /// (with the correlation of Vosko, Wilk and Nusair's fit to the random-phase approximation); or names of libxc,
+  /// joined by "+", as in "gga_x_pbe+gga_c_pbe". Throws Error(argument) for other names, for functionals of
+  /// kinetic-energy densities, range-separated ones, those of other dimensions or of anything but exchange and
+  /// correlation, and if libxc is needed and absent.
   explicit ExchangeCorrelation(std::string_view name);
 
-  /// Whether functionals of libxc are there.
+  /// Whether functionals of libxc are available.
   [[nodiscard]] static bool has_libxc() noexcept;
 
-  /// The name that it was made by.
+  /// Name of the functional.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// The library's own functional, if it is one.
+  /// The library's own functional; nothing if it is one of libxc.
   [[nodiscard]] std::optional<Functional> own() const noexcept { return own_; }
   /// The share a of the exchange of orbitals: 1 with `hf`.
   [[nodiscard]] double orbital_exchange() const noexcept { return orbital_exchange_; }
-  /// Whether there is a functional of densities: not with `hf`.
+  /// Whether it depends on densities: not with `hf`.
   [[nodiscard]] bool of_densities() const noexcept { return own_ != Functional::hf; }
-  /// Whether it is a functional of gradients as well.
+  /// Whether it depends on gradients as well.
   [[nodiscard]] bool of_gradients() const noexcept { return of_gradients_; }
 
-  /// The terms at each point, as many as densities. Energies of functionals that have exchange and correlation in one
-  /// are counted as exchange. May be called by several threads at a time.
+  /// Evaluate the terms at each point; `terms` has as many elements as `densities`. Energies that join exchange and
+  /// correlation count as exchange. May be called by several threads at a time.
   void evaluate(std::span<const SpinDensities> densities, std::span<FunctionalTerms> terms) const;
 
  private:

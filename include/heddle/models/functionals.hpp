@@ -6,19 +6,19 @@
 
 namespace heddle::models {
 
-/// What stands for exchange and correlation in a mean field.
+/// Exchange-correlation functionals of a mean field.
 enum class Functional {
   hf,        ///< Hartree-Fock: exchange of the orbitals, no correlation.
-  lda_x,     ///< Exchange of the electron gas alone: Slater's in three dimensions.
-  lda_pz,    ///< That, with the correlation of J. P. Perdew, A. Zunger, Phys. Rev. B 23, 5048 (1981).
-  lda_pw92,  ///< That of J. P. Perdew, Y. Wang, Phys. Rev. B 45, 13244 (1992).
-  lda_vwn,   ///< That of S. H. Vosko, L. Wilk, M. Nusair, Can. J. Phys. 58, 1200 (1980), their fit V.
+  lda_x,     ///< Exchange of the electron gas only: Slater's in three dimensions.
+  lda_pz,    ///< lda_x, with the correlation of J. P. Perdew, A. Zunger, Phys. Rev. B 23, 5048 (1981).
+  lda_pw92,  ///< lda_x, with that of J. P. Perdew, Y. Wang, Phys. Rev. B 45, 13244 (1992).
+  lda_vwn,   ///< lda_x, with that of S. H. Vosko, L. Wilk, M. Nusair, Can. J. Phys. 58, 1200 (1980), their fit V.
   lda_csc,   ///< One dimension: that of M. Casula, S. Sorella, G. Senatore, Phys. Rev. B 74, 245427 (2006).
 };
-/// "hf", "lda-x", "lda-pz", "lda-pw92", "lda-vwn" or "lda-csc".
+/// Return the name: "hf", "lda-x", "lda-pz", "lda-pw92", "lda-vwn" or "lda-csc".
 [[nodiscard]] std::string_view to_string(Functional functional);
 
-/// The parts of a local functional at spin densities n_up and n_down, of n = n_up + n_down in all.
+/// Terms of a local functional at spin densities n_up and n_down, with n = n_up + n_down.
 struct LocalTerms {
   double exchange = 0;     ///< Exchange energy per volume, n epsilon_x.
   double correlation = 0;  ///< Correlation energy per volume, n epsilon_c.
@@ -26,16 +26,16 @@ struct LocalTerms {
   double down = 0;         ///< Potential d(n epsilon_xc)/dn_down, hartree.
 };
 
-/// Exchange and correlation in three dimensions, of spin densities in 1/bohr^3:
+/// Evaluate exchange and correlation in three dimensions at spin densities in 1/bohr^3:
 ///
 ///     n epsilon_x = -3/4 (6/pi)^(1/3) (n_up^(4/3) + n_down^(4/3))
 ///     epsilon_c(r_s, zeta), r_s = (3/(4 pi n))^(1/3), zeta = (n_up - n_down)/n
 ///
-/// with the constants as they were published. Perdew and Zunger's joins two pieces at r_s = 1, where it is continuous
-/// to 4e-5 hartree alone. A density below 1e-18 counts as none. Throws Error(argument) for `hf` and `lda_csc`.
+/// with the constants as published. Perdew and Zunger's correlation joins two pieces at r_s = 1, where it is continuous
+/// only to 4e-5 hartree. A density below 1e-18 counts as 0. Throws Error(argument) for `hf` and `lda_csc`.
 [[nodiscard]] LocalTerms local_terms_3d(Functional functional, double up, double down);
 
-/// Exchange and correlation in one dimension, of spin densities in 1/bohr and electrons that interact by 1/sqrt(u^2 +
+/// Evaluate exchange and correlation in one dimension at spin densities in 1/bohr; electrons interact by 1/sqrt(u^2 +
 /// a^2), a = softening:
 ///
 ///     n epsilon_x = (e(2 n_up) + e(2 n_down))/2, e(n) = n epsilon_x(n) of eigen::local_exchange()

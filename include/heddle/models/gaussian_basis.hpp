@@ -10,59 +10,62 @@
 
 namespace heddle::models {
 
-/// The 2l + 1 functions sum over k of c_k N_k exp(-a_k r^2) S_lm(r) at one centre, where S_lm are real solid harmonics
-/// and N_k normalises each term.
+/// The 2l + 1 functions sum over k of c_k N_k exp(-a_k r^2) S_lm(r) at one centre. S_lm are real solid harmonics; N_k
+/// normalises each term.
 struct Shell {
   std::array<double, 3> centre = {};      ///< Centre, bohr.
   int angular = 0;                        ///< Angular momentum l: 0 for s, 1 for p, 2 for d, and so on up to 6.
   std::vector<double> exponents;          ///< Exponents a_k > 0, bohr^-2.
-  std::vector<double> coefficients = {};  ///< Coefficients c_k; empty: 1, of a shell of one exponent.
+  std::vector<double> coefficients = {};  ///< Coefficients c_k; empty: 1, if the shell has one exponent.
 };
 
-/// What even_tempered() makes.
+/// Options of even_tempered().
 struct EvenTemperedOptions {
-  double ratio = 2.2;  ///< Ratio of neighbouring exponents, more than 1; less is closer to completeness.
+  double ratio = 2.2;  ///< Ratio of neighbouring exponents, above 1.05, at most 10; less is closer to completeness.
   int angular = 2;     ///< Largest angular momentum of any atom's functions, from 0 to 4.
 };
 
-/// An uncontracted, even-tempered basis for atoms of any charge, by rule. With zeta = Z - s over the principal number n
-/// of the outermost shell, s the screening of Slater's rules, exponents fall by `ratio`
+/// Make an uncontracted, even-tempered basis by rule. With zeta = (Z - s)/n, the principal number n of the outermost
+/// shell and the screening s of Slater's rules, exponents fall by `ratio`
 ///
 ///     s:          from 1400 Z^(10/3) to 0.03 zeta^2
 ///     p, Z > 4:   from 8 Z^(7/3)     to 0.03 zeta^2
 ///     p, Z <= 4:  from 12 zeta^2     to 0.1 zeta^2
-///     d:          from 2 zeta^2      to 0.2 zeta^2
-///     f:          from 1.5 zeta^2    to 0.3 zeta^2, and g: one exponent less
+///     d, Z > 20:  from 2 Z^(7/3)     to 0.03 zeta^2
+///     d, Z <= 20: from 2 zeta^2      to 0.2 zeta^2
+///     f:          from 1.5 zeta^2    to 0.3 zeta^2
+///     g:          from 1.2 zeta^2    to 0.4 zeta^2
 ///
 /// The upper ends follow from the cusp: without exponents above a, the 1s shell's energy is high by nearly 0.5 Z^2
 /// (Z^2/a)^(3/2). Sources: R. D. Bardo, K. Ruedenberg, J. Chem. Phys. 60, 918 (1974) for even tempering; J. C. Slater,
 /// Phys. Rev. 36, 57 (1930). Throws Error(argument) for options out of their range, and charges above 36.
 [[nodiscard]] std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOptions& options = {});
 
-/// The charges of Gaussian shape that stand for an atom's electrons before anything is known of them: one for each
-/// principal number that Slater's rules fill, with <r^2> of Slater's orbital. `exponent` is that of exp(-b r^2).
+/// A charge of Gaussian shape, in proportion to exp(-b r^2) about `position`.
 struct GaussianCharge {
   double charge = 0;
   std::array<double, 3> position = {};
-  double exponent = 0;  ///< bohr^-2; 0 stands for a point.
+  double exponent = 0;  ///< Exponent b, bohr^-2; 0 stands for a point.
 };
+/// Return charges that stand for the atoms' electrons before a first iteration: one for each group that Slater's rules
+/// fill, with the <r^2> of Slater's orbital.
 [[nodiscard]] std::vector<GaussianCharge> slater_charges(const Molecule& molecule);
 
 /// Normalised basis functions, shell by shell; m runs from -l to l in a shell.
 class GaussianBasis {
  public:
-  /// Throws Error(argument) for no shell, exponents that are not positive and finite, angular momenta outside 0 ... 6,
-  /// other numbers of coefficients than of exponents, and functions that vanish.
+  /// Make a basis and normalise it. Throws Error(argument) if it has no shell, for exponents that are not positive and
+  /// finite, angular momenta outside 0 ... 6, unequal numbers of coefficients and exponents, and functions that vanish.
   explicit GaussianBasis(std::vector<Shell> shells);
 
   /// Number n of functions.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// The shells; their coefficients have the normalisation in them, as factors of exp(-a_k r^2) S_lm(r).
+  /// The shells. Their coefficients include the normalisation: they are factors of exp(-a_k r^2) S_lm(r).
   [[nodiscard]] std::span<const Shell> shells() const noexcept { return shells_; }
-  /// The number of the first function of a shell.
+  /// Number of a shell's first function.
   [[nodiscard]] std::size_t first(std::size_t shell) const noexcept { return first_[shell]; }
-  /// The values of all functions at a point, in bohr^(-3/2): `values` has n elements. `gradients`, unless it is empty,
-  /// receives the 3 n derivatives, in bohr^(-5/2): those by x of all functions, then by y and by z.
+  /// Evaluate all functions at a point, in bohr^(-3/2): `values` has n elements. `gradients`, unless it is empty,
+  /// receives the 3 n derivatives, in bohr^(-5/2): of all functions by x, then by y and by z.
   void evaluate(const std::array<double, 3>& point, std::span<double> values, std::span<double> gradients = {}) const;
 
  private:

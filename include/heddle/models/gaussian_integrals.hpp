@@ -14,11 +14,11 @@
 
 namespace heddle::models {
 
-/// Boys' function F_m(x) = integral from 0 to 1 of t^(2m) exp(-x t^2) dt for m = 0 ... values.size() - 1, right to some
-/// 1e-14 of its size. Throws Error(argument) unless x is finite and not negative.
+/// Evaluate Boys' function F_m(x) = integral from 0 to 1 of t^(2m) exp(-x t^2) dt for m = 0 ... values.size() - 1, with
+/// a relative error of about 1e-14. Throws Error(argument) unless x is finite and not negative.
 ///
-/// By a table of Taylor series, by the series of the incomplete gamma function, or upwards from the error function for
-/// large x; downwards otherwise, which is stable.
+/// For large x the recurrence runs upwards from the error function. Otherwise it runs downwards, which is stable, from
+/// a table of Taylor series or the series of the incomplete gamma function.
 void boys(double x, std::span<double> values);
 
 /// The overlaps S_ij = integral of phi_i phi_j.
@@ -26,16 +26,16 @@ void boys(double x, std::span<double> values);
 /// The kinetic energy T_ij = -1/2 integral of phi_i nabla^2 phi_j, hartree.
 [[nodiscard]] std::vector<double> kinetic_matrix(const GaussianBasis& basis);
 /// The potential of charges, V_ij = sum over charges of q integral of phi_i phi_j v(r - R), where v is 1/r for a point
-/// and erf(sqrt(b) r)/r for exp(-b r^2); an electron's energy with nuclei is that of charges -Z.
+/// and erf(sqrt(b) r)/r for exp(-b r^2); charges -Z give an electron's energy with nuclei.
 [[nodiscard]] std::vector<double> potential_matrix(const GaussianBasis& basis, std::span<const GaussianCharge> charges);
 
-/// All integrals (ij|kl) = integral of phi_i(r) phi_j(r) phi_k(s) phi_l(s)/|r - s| over r and s, each of the eightfold
-/// symmetry once: n^4/8 doubles. Integrals that Cauchy and Schwarz's inequality bounds by 1e-14 are left at 0.
+/// All integrals (ij|kl) = integral of phi_i(r) phi_j(r) phi_k(s) phi_l(s)/|r - s| over r and s, each stored once by
+/// the eightfold symmetry: n^4/8 doubles. Integrals that the Cauchy-Schwarz inequality bounds by 1e-14 are left at 0.
 class ElectronRepulsion {
  public:
-  /// The bytes that the integrals of n functions take.
+  /// Bytes of the integrals of n functions.
   [[nodiscard]] static double bytes(std::size_t n) noexcept;
-  /// Computes them. Throws Error(memory) where they don't fit into the machine's memory, before any work.
+  /// Compute the integrals. Throws Error(memory), before any work, if they don't fit into the machine's memory.
   explicit ElectronRepulsion(const GaussianBasis& basis);
 
   /// Number n of functions.

@@ -16,7 +16,7 @@ namespace heddle::eigen {
 /// The grid, the electrons and the nuclei of a Kohn-Sham model.
 struct KohnShamOptions {
   int points = 256;  ///< Number n of points of the grid, without the walls.
-  /// Length L of the box, whose middle is that of the nuclei, bohr; 0: it ends 20 max(1, a) beyond the outer nuclei.
+  /// Length L of the box, centred on the middle of the nuclei, bohr; 0: it ends 20 max(1, a) beyond the outer nuclei.
   double length = 0;
   int electrons = 0;     ///< Number of electrons, even, two in each orbital; 0: as many as the charges add up to.
   double softening = 1;  ///< Softening length a, bohr: charges at a distance u interact by 1/sqrt(u^2 + a^2).
@@ -37,9 +37,9 @@ struct LocalExchange {
 ///     epsilon_x(n) = -n/2 integral_0^infinity v(u) (sin(k u)/(k u))^2 du = -1/pi integral_0^2k (1 - q/2k) K_0(a q) dq
 ///     v_x(n)       = -1/pi integral_0^2k K_0(a q) dq
 ///
-/// since the Fourier transform of v is 2 K_0(a |q|). Both are right to a few 1e-15 of their size, and 0 where the
-/// density is not positive (or pi a n < 1e-200). Throws Error(argument) unless both arguments are finite and softening
-/// > 0. Cost: some 200 exponentials.
+/// since the Fourier transform of v is 2 K_0(a |q|). Both have relative errors of a few 1e-15, and are 0 if the density
+/// is not positive (or pi a n < 1e-200). Throws Error(argument) unless both arguments are finite and softening > 0.
+/// Cost: some 200 exponentials.
 ///
 /// Sources: N. Helbig et al., Phys. Rev. A 83, 032503 (2011) for soft interactions. K_0(t) = integral_0^infinity
 /// exp(-t cosh s) ds (DLMF 10.32.9) leaves one integral over s of an even, analytic function that decays, which the
@@ -102,19 +102,17 @@ class KohnSham {
   [[nodiscard]] std::vector<double> hartree(std::span<const double> density) const;
   /// The Kohn-Sham matrix H[density], n x n, symmetric to the last bit. Cost: 4 n^2 operations.
   [[nodiscard]] std::vector<double> hamiltonian(std::span<const double> density) const;
-  /// The density 2 sum |psi|^2/dx over the occupied orbitals, which are the first of orthonormal columns, ascending by
-  /// energy.
+  /// Density 2 sum |psi|^2/dx over the occupied orbitals: the first of orthonormal columns, ascending by energy.
   [[nodiscard]] std::vector<double> density(std::span<const double> vectors) const;
-  /// The energies of these orbitals and their density. They are stationary, to second order, where the orbitals are
-  /// those of H itself. Cost: (occupied + 1) n^2 multiplications.
+  /// The energies of these orbitals and their density. They are stationary, to second order, if the orbitals are those
+  /// of H itself. Cost: (occupied + 1) n^2 multiplications.
   [[nodiscard]] KohnShamEnergies energies(std::span<const double> vectors) const;
   /// The exchange energy, the integral of n epsilon_x(n), hartree.
   [[nodiscard]] double exchange_energy(std::span<const double> density) const;
-  /// The density at which an iteration begins: Gaussians of standard deviation max(1, dx) at the nuclei, in proportion
-  /// to their charges, scaled to the number of electrons.
+  /// Density that an iteration begins with: Gaussians of standard deviation max(1, dx) at the nuclei, in proportion to
+  /// their charges, scaled to the number of electrons.
   [[nodiscard]] std::vector<double> initial_density() const;
-  /// The share of the electrons that is elsewhere after a step: the integral of |after - before| over the number of
-  /// electrons.
+  /// Change of the density in a step: the integral of |after - before| divided by the number of electrons.
   [[nodiscard]] double residual(std::span<const double> before, std::span<const double> after) const;
 
  private:
@@ -131,10 +129,9 @@ class KohnSham {
   std::vector<double> guess_;
 };
 
-/// The mixer of densities in an iteration, which finds the next density to try from those tried and what came of them.
-/// With residuals F_k = output_k - input_k, it takes the coefficients c_k of sum 1 that make |sum c_k F_k| least, and
-/// returns sum c_k (input_k + mixing F_k). The number of electrons is kept; a density may come out slightly negative
-/// where it vanishes.
+/// Mixer of densities in an iteration: finds the next input density from earlier inputs and outputs. With residuals F_k
+/// = output_k - input_k, it takes the coefficients c_k of sum 1 that minimise |sum c_k F_k|, and returns sum c_k
+/// (input_k + mixing F_k). The number of electrons is kept; a density may come out slightly negative where it vanishes.
 ///
 /// Sources: D. G. Anderson, J. ACM 12, 547 (1965); P. Pulay, Chem. Phys. Lett. 73, 393 (1980). Least squares are solved
 /// by modified Gram-Schmidt, the newest difference first, and a difference that depends on those before it is left out
@@ -144,8 +141,8 @@ class DensityMixer {
   /// Makes a mixer that remembers `history` differences between steps; with 0 it returns input + mixing F alone. Throws
   /// Error(argument) unless 0 < mixing <= 1 and history >= 0.
   explicit DensityMixer(double mixing = 0.5, int history = 6);
-  /// The next density to try, after `output` came of `input`. Throws Error(argument) where the lengths are not those of
-  /// the time before.
+  /// Return the next input density after `input` gave `output`. Throws Error(argument) if the lengths differ from those
+  /// of the call before.
   [[nodiscard]] std::vector<double> next(std::span<const double> input, std::span<const double> output);
 
  private:
@@ -160,7 +157,7 @@ class DensityMixer {
 };
 
 /// A solver of eigensystems: from the n x n matrix H it makes w, the n eigenvalues, ascending, and V, n x n orthonormal
-/// columns. On entry V is empty, or what the step before left there, as vectors to begin at.
+/// columns. On entry V is empty, or holds the result of the step before as initial vectors.
 using Diagonalise = std::function<void(std::span<const double> H, std::vector<double>& w, std::vector<double>& V)>;
 
 /// When an iteration to self-consistency ends, and how it mixes densities.
@@ -172,15 +169,15 @@ struct ScfOptions {
   int history = 6;
 };
 
-/// What one step of an iteration to self-consistency found.
+/// Result of one step of an iteration to self-consistency.
 struct ScfStep {
   int iteration = 0;    ///< Number of the step, from 1.
   double energy = 0;    ///< Total energy of this step's orbitals, hartree.
   double residual = 0;  ///< KohnSham::residual() between the density that H was made of and that of the orbitals.
 };
 
-/// The result of an iteration to self-consistency: what the last step found, converged or not. `eigenvalues` are those
-/// of H at the density that was mixed before this step.
+/// Result of the last step of an iteration to self-consistency, converged or not. `eigenvalues` are those of H at the
+/// mixed density that this step began with.
 struct ScfResult {
   bool converged = false;  ///< Whether the last residual is within the tolerance; callers must look at it.
   /// All steps of the iteration.
@@ -197,8 +194,8 @@ struct ScfResult {
 /// The error of the energy is the square of the residual. The residual can't fall below the error of the occupied
 /// orbitals: some u |H| over the gap above them, where |H| is nearly 5/dx^2.
 ///
-/// Throws Error(argument) for options out of their range and where `diagonalise` returns other lengths than n and n^2,
-/// Error(computation) where it returns values that are not finite. Cost: that of `diagonalise`, and some 10 n^2 a step.
+/// Throws Error(argument) for options out of their range and if `diagonalise` returns lengths other than n and n^2,
+/// Error(computation) if it returns values that are not finite. Cost: that of `diagonalise`, and some 10 n^2 a step.
 [[nodiscard]] ScfResult self_consistent(const KohnSham& model, const ScfOptions& options,
                                         const Diagonalise& diagonalise,
                                         const std::function<void(const ScfStep&)>& progress = {});

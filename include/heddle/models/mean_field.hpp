@@ -23,8 +23,8 @@ struct FieldEnergies {
   double nuclear = 0;      ///< Energy of the nuclei with each other.
   /// The sum of all parts.
   [[nodiscard]] double total() const { return kinetic + external + coulomb + exchange + correlation + nuclear; }
-  /// -V/T: the potential energy over the kinetic one, with its sign turned. It is 2 in a complete basis where no force
-  /// is on a nucleus, and the interaction is Coulomb's.
+  /// Virial ratio -V/T of the potential and kinetic energies. It is 2 in a complete basis if no force acts on a nucleus
+  /// and the interaction is Coulomb's.
   [[nodiscard]] double virial() const { return (kinetic - total()) / kinetic; }
 };
 
@@ -37,11 +37,11 @@ struct SpinOrbitals {
 /// The Fock or Kohn-Sham matrices of a mean field, and its energy.
 struct FieldMatrices {
   std::vector<double> up;
-  std::vector<double> down;  ///< Empty where `up` is that of both spins.
+  std::vector<double> down;  ///< Empty if `up` is the matrix of both spins.
   FieldEnergies energies;
 };
 
-/// Electrons in a basis of n functions with overlaps S, which move in a field that their orbitals make.
+/// Electrons in the field of their own orbitals, in a basis of n functions with overlaps S.
 class MeanField {
  public:
   virtual ~MeanField() = default;
@@ -51,31 +51,31 @@ class MeanField {
 
   /// Number n of basis functions.
   [[nodiscard]] virtual std::size_t size() const = 0;
-  /// The overlaps S; empty where the basis is orthonormal.
+  /// The overlaps S; empty if the basis is orthonormal.
   [[nodiscard]] virtual std::span<const double> overlap() const = 0;
-  /// The matrix whose lowest orbitals an iteration begins at.
+  /// The matrix whose lowest orbitals an iteration begins with.
   [[nodiscard]] virtual std::vector<double> start() const = 0;
-  /// The matrices and energies of these orbitals. With `paired`, those of both spins are alike, `down` is not looked
-  /// at, and the matrix of one spin is made.
+  /// Return the matrices and energies of these orbitals. With `paired`, both spins have the same orbitals: `down` is
+  /// ignored, and the matrix of one spin is made.
   [[nodiscard]] virtual FieldMatrices field(const SpinOrbitals& orbitals, bool paired) const = 0;
 };
 
-/// A solver of H C = S C diag(w): w ascending, the columns of C with C^T S C = I. There may be fewer than n where the
-/// basis depends on itself nearly. `spin` is 0 for up, 1 for down; each has its own sequence of matrices.
+/// A solver of H C = S C diag(w): w ascending, the columns of C with C^T S C = I. C may have fewer than n columns if
+/// the basis is nearly linearly dependent. `spin` is 0 for up, 1 for down; each has its own sequence of matrices.
 using SolveOrbitals =
     std::function<void(int spin, std::span<const double> H, std::vector<double>& w, std::vector<double>& C)>;
 
-/// Which orbitals are filled, and when an iteration ends.
+/// Numbers of electrons, and when an iteration ends.
 struct FieldOptions {
-  Electrons electrons;      ///< Of each spin, up >= down >= 0.
-  bool paired = true;       ///< Orbitals alike for both spins, which needs up = down.
+  Electrons electrons;      ///< Electrons of each spin, up >= down >= 0.
+  bool paired = true;       ///< Whether both spins share orbitals, which needs up = down.
   double tolerance = 1e-7;  ///< Largest FieldStep::residual with which the iteration ends.
   int iterations = 100;     ///< Largest number of iterations.
-  int history = 8;          ///< Matrices that the extrapolation remembers, at least 1; 1: none is extrapolated.
-  double mixing = 1;        ///< Share of a new matrix, the rest that of the one before, where none is extrapolated.
+  int history = 8;          ///< Number of matrices that are extrapolated, at least 1; 1: no extrapolation.
+  double mixing = 1;        ///< Share of the new matrix in the next one, if none is extrapolated.
 };
 
-/// What one step of an iteration found.
+/// Result of one step of an iteration.
 struct FieldStep {
   int iteration = 0;    ///< Number of the step, from 1.
   double energy = 0;    ///< Total energy of this step's orbitals, hartree.
@@ -97,32 +97,34 @@ struct FieldResult {
   std::vector<FieldStep> steps;
   FieldEnergies energies;  ///< Energies of the last step's orbitals.
   FieldOrbitals up;
-  FieldOrbitals down;     ///< As `up`, but for the number of electrons, where orbitals are paired.
-  SpinOrbitals occupied;  ///< The orbitals that `energies` are those of.
-  /// <S^2>: S (S + 1) for a state of spin S, and more where orbitals of both spins differ.
+  FieldOrbitals down;     ///< If orbitals are paired, as `up`.
+  SpinOrbitals occupied;  ///< Orbitals that `energies` belong to.
+  /// <S^2>: S (S + 1) for a state of spin S, and more if orbitals of both spins differ.
   double spin_squared = 0;
 };
 
 /// Repeats orbitals -> H -> orbitals until H commutes with the density matrix, beginning at the lowest orbitals of
-/// field.start(). Each new H is the combination of those remembered whose commutators, combined alike, are least (P.
-/// Pulay, J. Comput. Chem. 3, 556 (1982)). The error of the energy is of the order of the residual squared.
+/// field.start(). Each new H is the combination of remembered ones that minimises the same combination of their
+/// commutators (P. Pulay, J. Comput. Chem. 3, 556 (1982)). The error of the energy is of the order of the residual
+/// squared.
 ///
 /// `progress`, if any, is called after each step. Throws Error(argument) for options out of their range and more
-/// electrons of a spin than the solver gives orbitals, Error(computation) where numbers are not finite. Cost: that of
+/// electrons of a spin than the solver gives orbitals, Error(computation) if numbers are not finite. Cost: that of
 /// field.field() and of the solver, and some (8 + 2 history) n^2 up.
 [[nodiscard]] FieldResult self_consistent(const MeanField& field, const FieldOptions& options,
                                           const SolveOrbitals& solve,
                                           const std::function<void(const FieldStep&)>& progress = {});
 
-/// X with X^T S X = I, n x m column-major: the eigenvectors of S, ascending by eigenvalue, over the roots of these,
-/// without those below `threshold` times the largest, as many as depend on the others (canonical orthogonalisation,
-/// P.-O. Lowdin, Adv. Quantum Chem. 5, 185 (1970)). `values` and `vectors` are S's eigenvalues and eigenvectors.
+/// Return X with X^T S X = I, n x m column-major: the eigenvectors of S, ascending by eigenvalue, divided by the square
+/// roots of the eigenvalues. Eigenvalues up to `threshold` times the largest are dropped as linear dependences
+/// (canonical orthogonalisation, P.-O. Lowdin, Adv. Quantum Chem. 5, 185 (1970)). `values` and `vectors` are S's
+/// eigenvalues and eigenvectors.
 [[nodiscard]] std::vector<double> canonical_basis(std::span<const double> values, std::span<const double> vectors,
                                                   double threshold = 1e-10);
 
-/// X^T H X for H n x n and X n x m. Cost: 2 n m (n + m) flops, by the host's threads.
+/// Return X^T H X for H n x n and X n x m. Cost: 2 n m (n + m) flops, by the host's threads.
 [[nodiscard]] std::vector<double> transformed(std::span<const double> H, std::span<const double> X, std::size_t n);
-/// X C for X n x m and C m x k. Cost: 2 n m k flops, by the host's threads.
+/// Return X C for X n x m and C m x k. Cost: 2 n m k flops, by the host's threads.
 [[nodiscard]] std::vector<double> product(std::span<const double> X, std::span<const double> C, std::size_t n,
                                           std::size_t m);
 

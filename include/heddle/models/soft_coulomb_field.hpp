@@ -17,7 +17,7 @@ namespace heddle::models {
 /// Memory: three matrices. Bits: reproducible; sums are made by one thread.
 class SoftCoulombField final : public MeanField {
  public:
-  /// `length`: of the box, bohr; 0: that of eigen::KohnShamOptions. Throws as electrons_of() and eigen::KohnSham do,
+  /// `length` of the box in bohr; 0: that of eigen::KohnShamOptions. Throws as electrons_of() and eigen::KohnSham do,
   /// and Error(argument) for functionals of three dimensions.
   SoftCoulombField(const Molecule& molecule, int points, Functional functional, double length = 0);
 
@@ -31,7 +31,7 @@ class SoftCoulombField final : public MeanField {
 
  private:
   [[nodiscard]] std::vector<double> density(const std::vector<double>& orbitals) const;
-  // Takes K of these orbitals from F; gives their exchange energy.
+  // Subtracts K of these orbitals from F; returns their exchange energy.
   [[nodiscard]] double take_exchange(const std::vector<double>& orbitals, std::vector<double>& F) const;
 
   Functional functional_;

@@ -9,22 +9,21 @@
 
 namespace heddle::search {
 
-/// The algorithm that finds equal keys. All give the same result, with any hash function: two keys are equal where all
-/// their words are. Memory is given for each of the n keys, besides that of the keys and results themselves.
+/// The algorithm that finds equal keys. All give the same result with any hash function: two keys are equal if all
+/// their words are. Memory is stated per key, besides that of the keys and results.
 enum class Algorithm {
   automatic,  ///< `partition`, except for sizes and keys for which another one was measured to be faster.
-  /// Keys are packed into as few bits as their ranges need and sent to buckets that fit in the own memory of a
-  /// multiprocessor or core; there each bucket is a hash table. The bucket's number stands for some of the bits
-  /// ("quotienting", Cleary 1984, IEEE Trans. Comput. C-33, 828), so that 96 or 128 bits of record still are the whole
-  /// key, and equality is one comparison. Keys that are longer than that travel as 64 bits of hash and are compared
-  /// where they came from. Cost: two reads of the keys, and one write and one read of 16 bytes for each key (24 where
-  /// it takes more than 96 bits besides those of a bucket's number). Memory: the same number of bytes, or less in
-  /// several passes.
+  /// Keys are packed into as few bits as their ranges need and scattered to buckets that fit in the scratch memory of a
+  /// multiprocessor or the cache of a core, where each bucket is a hash table. The bucket's number stands for some of
+  /// the bits ("quotienting", Cleary 1984, IEEE Trans. Comput. C-33, 828), so that 96 or 128 bits of a record hold the
+  /// whole key, and equality is one comparison. Longer keys travel as 64 bits of hash and are compared in their
+  /// original arrays. Cost: two reads of the keys, and one write and one read of 16 bytes for each key (24 if it takes
+  /// more than 96 bits besides those of a bucket's number). Memory: the same number of bytes, or less in several
+  /// passes.
   partition,
-  /// All keys write their numbers into one hash table, and the last one wins; keys that equal the winner of their place
-  /// join it, the others fight again (Lessley, Moreland, Larsen, Childs, 2017). Each round has a table of twice as many
-  /// places as there are keys in it, where a key's place is its hash modulo that number. The fight uses no atomic
-  /// operations. Memory: 24 bytes a key.
+  /// All keys write their numbers into one hash table, and the last one wins; keys equal to the winner of their place
+  /// join it, the others fight again (Lessley, Moreland, Larsen, Childs, 2017). A round of n keys has a table of 2 n
+  /// places; a key's place is its hash modulo 2 n. The fight uses no atomic operations. Memory: 24 bytes a key.
   hash_fight,
   /// Numbers of keys are sorted by a hash of 32 bits, and runs of one hash are then told apart (Lessley, Moreland,
   /// Larsen, Childs, 2017). Memory: 16 bytes a key, or 24 for those in runs of more than 48.
@@ -34,7 +33,8 @@ enum class Algorithm {
   sort_by_id,
 };
 
-/// The hash function that makes 32 bits of a key's words. Only hash_fight and sort use one; equality never rests on it.
+/// The hash function that makes 32 bits of a key's words. Only hash_fight and sort use one; equality does not depend on
+/// it.
 enum class HashFunction {
   automatic,     ///< The library chooses: fnv1a.
   exclusive_or,  ///< All words combined by exclusive or, named "xor". Keys collide easily.
@@ -46,11 +46,10 @@ enum class HashFunction {
   mixer,
 };
 
-/// How `sort` and `sort_by_id` order their numbers. Both keep the order of equal keys, so that all that follows is the
-/// same.
+/// How `sort` and `sort_by_id` order their numbers. Both are stable, so that the results are the same.
 enum class Sorting {
-  /// By digits, from the last to the first: the vendor's sort on GPUs, our own on CPUs. The order that keys have is of
-  /// little matter.
+  /// By digits, from the last to the first: the vendor's sort on GPUs, our own on CPUs. The initial order of keys
+  /// matters little.
   radix,
   /// By comparisons: tiles are sorted, then merged in pairs ("merge path", Green, McColl, Bader 2012), by the same
   /// kernels on all backends. Keys that are nearly in order take less time, as in the sorts of libraries that
@@ -77,32 +76,32 @@ struct SearchOptions {
   Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that is used.
   HashFunction hash = HashFunction::automatic;  ///< Hash function, for hash_fight and sort.
   Sorting sorting = Sorting::radix;             ///< Sort, for sort and sort_by_id.
-  /// Bytes that the search's arrays may take, see search_memory(); 0 stands for what a single pass needs, or where
-  /// a GPU has less free memory, for that. With less than a pass needs, the keys are divided by a hash, and each pass
-  /// reads all keys again and searches one part of them; the result is the same. Equal keys are never apart, so a pass
-  /// takes more where a key repeats more often than fits. Of `partition`, whose passes are ranges of buckets, this
-  /// bounds the records alone, at 16 or 24 bytes a key: the counters of buckets come on top. A pass of the others takes
-  /// 8 bytes more for each of its keys than a search at once. Throws Error(argument) where this would take more than
-  /// 4096 passes.
+  /// Bytes that the search's arrays may take, see search_memory(); 0: what a single pass needs, or a GPU's free memory
+  /// if that is less. With less than a pass needs, the keys are divided by a hash, and each pass reads all keys again
+  /// and searches one part of them; the result is the same. Equal keys stay together, so a pass takes more if a key
+  /// repeats more often than fits. The passes of `partition` are ranges of buckets; there this bounds only the records,
+  /// at 16 or 24 bytes a key, and the counters of buckets come on top. A pass of the other algorithms takes 8 bytes
+  /// more for each of its keys than a search in one pass. Throws Error(argument) if this would take more than 4096
+  /// passes.
   Index memory = 0;
   /// Whether each phase is timed, which makes the search wait for the device between phases.
   bool time_phases = false;
 };
 
-/// How long one phase of a search took.
+/// Time of one phase of a search.
 struct Phase {
   std::string name;  ///< Name of the phase.
   /// Time of the phase, in seconds.
   double seconds = 0;
 };
 
-/// How a search was done, and what it took.
+/// Algorithm, counts, memory and times of a search.
 struct SearchReport {
   Algorithm algorithm = Algorithm::automatic;   ///< Algorithm that was used.
   HashFunction hash = HashFunction::automatic;  ///< Hash function that was used.
-  Sorting sorting = Sorting::radix;             ///< Sort that was used, where one was.
-  /// For hash_fight, the keys that fought again, summed over the iterations; for sort, the keys that stood beside
-  /// another one of the same hash.
+  Sorting sorting = Sorting::radix;             ///< Sort that was used, if any.
+  /// For hash_fight, the number of keys that fought again, summed over the iterations; for sort, of keys next to
+  /// another key of the same hash.
   Index collisions = 0;
   int iterations = 0;  ///< Number of iterations of hash_fight, the most of any pass; 0 for other algorithms.
   int passes = 0;      ///< Number of passes.
@@ -111,10 +110,10 @@ struct SearchReport {
   std::vector<Phase> phases;
 };
 
-/// Bytes that a search holds at most at one time, besides the keys and the result, where it takes `keys` keys at once;
-/// of several passes each takes as much for its own share of the keys, and all but `partition` 8 bytes more for each of
-/// them. `key_bits`: bits that the words of a key need together, which decide what `partition` keeps of it. A key that
-/// repeats, or a hash that many keys share, may take up to 24 bytes a key where `sort` is said to take 16.
+/// Bytes that a search of `keys` keys in one pass holds at most at one time, besides the keys and the result. With
+/// several passes each takes this for its own share of the keys, plus 8 bytes a key except with `partition`. `key_bits`
+/// is the sum of the bits of a key's words, which decides what `partition` stores of it. A key that repeats, or a hash
+/// that many keys share, may raise the 16 bytes a key of `sort` to 24.
 [[nodiscard]] Index search_memory(Algorithm algorithm, Index keys, int key_bits);
 
 }  // namespace heddle::search

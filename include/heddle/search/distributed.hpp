@@ -6,23 +6,22 @@
 
 namespace heddle::search {
 
-/// Finds the external faces of the mesh that the cells of all ranks make up: those of rank 0, then those of rank 1, and
-/// so on. `mesh` has this rank's cells, and points have the same numbers on all ranks. The result has the faces of this
-/// rank's cells, but numbers cells, and nonmanifold faces, over all ranks: one after the other, the lists are those
-/// that one rank with all cells would have. Bits: reproducible, and the same for any number of ranks.
+/// Find the external faces of the mesh made of the cells of rank 0, then those of rank 1, and so on. `mesh` has this
+/// rank's cells, and points have the same numbers on all ranks. The result has the faces of this rank's cells, but
+/// numbers cells and nonmanifold faces over all ranks: joined in rank order, the lists are those of one rank with all
+/// cells. Bits: reproducible, and the same for any number of ranks.
 ///
-/// Cells that `mesh.ghosts` marks are copies of other ranks' cells. They are dropped, unless they are kept as cells of
-/// their own (GhostCells::keep), but count in the numbers of cells. `report` is that of all ranks, and the same on each
-/// of them: sums of all counts of cells, sides, faces and collisions; the most iterations, passes and memory of any
-/// rank; and for each phase the time of the slowest rank.
+/// Cells that `mesh.ghosts` marks are copies of other ranks' cells. They are dropped, unless GhostCells::keep treats
+/// them as other cells, but count in the numbering of cells. `report` covers all ranks and is the same on each: sums of
+/// all counts of cells, sides, faces and collisions; the most iterations, passes and memory of any rank; and for each
+/// phase the time of the slowest rank.
 ///
-/// Method: points that more than one rank has are found by bits in a table that ranks share. A side whose points are
-/// all of that kind goes to the rank that a hash of the points chooses, which counts all sides that come to it; all
-/// other sides are searched where they are. The table may take a point for shared that is not, which costs a message
-/// and changes nothing. Messages: up to 2 bytes for each cell of the largest rank, twice, and 56 bytes for each side on
-/// a boundary.
+/// Method: ranks find the points that several of them have by a shared table of bits. A side whose points are all
+/// shared goes to the rank chosen by a hash of the points, which counts the sides it receives; all other sides are
+/// searched on their own rank. A false positive of the table costs a message and does not change the result. Messages:
+/// up to 2 bytes for each cell of the largest rank, twice, and 56 bytes for each side on a boundary.
 ///
-/// The method pays where ranks have points of their own, as they have in parts of a mesh; where cells are dealt out at
+/// The method pays if most points belong to one rank, as in contiguous parts of a mesh; if cells are distributed at
 /// random, all sides travel.
 ///
 /// Collective and blocking. Throws as external_faces() on one rank does, on every rank alike; a wrong cell is named by

@@ -11,19 +11,19 @@ namespace heddle::search {
 
 /// Groups of equal keys, numbered in the order of their first keys.
 struct Duplicates {
-  Kokkos::View<Index*, MemorySpace> group;  ///< For each key, the group that it is in.
-  Kokkos::View<Index*, MemorySpace> first;  ///< For each group, its first key: keys(first(g)) are the unique keys.
-  Kokkos::View<Index*, MemorySpace> count;  ///< For each group, the number of its keys.
+  Kokkos::View<Index*, MemorySpace> group;  ///< Group of each key.
+  Kokkos::View<Index*, MemorySpace> first;  ///< First key of each group: keys(first(g)) are the unique keys.
+  Kokkos::View<Index*, MemorySpace> count;  ///< Number of keys of each group.
   SearchReport report;                      ///< How the search was done.
 
-  /// Number of groups, which is that of unique keys.
+  /// Number of groups, which is the number of unique keys.
   [[nodiscard]] Index groups() const { return static_cast<Index>(first.extent(0)); }
 };
 
 namespace compiled {
 
-/// The words of keys, with any strides and of one of eight integer types, which are read as unsigned integers of 64
-/// bits in the same order.
+/// Strided words of keys, of one of eight integer types. They are read as unsigned integers of 64 bits in the same
+/// order.
 struct KeyArray {
   const void* data = nullptr;
   Index keys = 0;
@@ -57,10 +57,10 @@ template <class Keys> KeyArray key_array(const Keys& keys) {
 }  // namespace compiled
 
 /// Finds equal keys among keys(0), ..., keys(n - 1). A key is an integer, or the words keys(i, 0) to keys(i, m - 1)
-/// with m <= 64; integers have 8 to 64 bits, and views any layout and strides, with n < 2^63.
+/// with m <= 64; integers have 8 to 64 bits, views have any layout and strides, and n < 2^63.
 ///
 /// Groups are numbered by first occurrence, so the result is the same for any algorithm, hash function, backend and
-/// number of threads. A key may repeat as often as it likes. Bits: reproducible.
+/// number of threads. A key may repeat any number of times. Bits: reproducible.
 ///
 /// Blocks until done. Cost: see Algorithm. The results take 8 bytes for each key and 16 for each group; 16 more for
 /// each key are used while the search runs.
@@ -70,9 +70,9 @@ template <class Keys>
   return compiled::find_duplicates(space, compiled::key_array(keys), options);
 }
 
-/// find_duplicates() for repeated use: what the search and its results take of memory is kept from one execute() to the
-/// next. One that needs no more than those before it, as with as many keys of as many groups, allocates and frees
-/// nothing (`hash_fight`, whose rounds depend on which thread comes last, may).
+/// find_duplicates() for repeated use: the memory of the search and its results is kept from one execute() to the next.
+/// A call that needs no more than earlier ones, as with equal numbers of keys and groups, allocates and frees nothing
+/// (`hash_fight` may, since its rounds depend on which thread writes last).
 class DuplicatesPlan {
  public:
   /// Makes a plan for searches on `space`. Takes no memory yet.
@@ -81,11 +81,11 @@ class DuplicatesPlan {
   DuplicatesPlan(DuplicatesPlan&&) noexcept;
   DuplicatesPlan& operator=(DuplicatesPlan&&) noexcept;
 
-  /// What find_duplicates() gives for these keys, in the plan's memory: a reference that holds until the next
-  /// execute(). Views that the caller has copied from it by then stay as they are, and the plan takes new memory in
-  /// their place. Blocks until done.
+  /// Run find_duplicates() on these keys, in the plan's memory. The returned reference is valid until the next
+  /// execute(). Views that the caller has copied from it by then keep their contents; the plan allocates new memory
+  /// instead. Blocks until done.
   template <class Keys> const Duplicates& execute(const Keys& keys) { return find(compiled::key_array(keys)); }
-  /// Bytes that the plan keeps, those of the last results included.
+  /// Bytes that the plan keeps, including those of the last results.
   [[nodiscard]] Index memory() const;
 
  private:

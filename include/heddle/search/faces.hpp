@@ -8,23 +8,23 @@
 
 namespace heddle::search {
 
-/// What is done with cells that Mesh::ghosts marks as copies of another rank's or piece's cells.
+/// Treatment of cells that Mesh::ghosts marks as copies of another rank's or piece's cells.
 enum class GhostCells {
   hide,  ///< Their faces are not in the result, and faces of other cells that touch them count as internal.
   drop,  ///< They are ignored.
   keep,  ///< They are treated as all other cells are.
 };
 
-/// How external faces are found.
+/// Options of external_faces().
 struct ExternalFacesOptions {
   SearchOptions search = {};             ///< How equal sides are found.
-  GhostCells ghosts = GhostCells::hide;  ///< What is done with ghost cells.
+  GhostCells ghosts = GhostCells::hide;  ///< Treatment of ghost cells.
 };
 
-/// What a search for external faces found, and how.
+/// Report of a search for external faces.
 struct ExternalFacesReport {
   SearchReport search;  ///< How the search was done.
-  Index cells = 0;      ///< Number of cells that have faces: those of three dimensions that were not dropped.
+  Index cells = 0;      ///< Number of cells that have faces: cells of three dimensions that were not dropped.
   Index faces = 0;      ///< Number of sides of these cells.
   Index external = 0;   ///< Number of sides that no other side equals.
   /// Number of sides that at least two others equal.
@@ -34,7 +34,7 @@ struct ExternalFacesReport {
   Index degenerate_sides = 0;  ///< Number of sides with fewer than three different points, which have no area.
 };
 
-/// The external faces of a mesh, and those of its faces that are sides of cells more than twice.
+/// The external faces of a mesh, and the faces that are sides of cells more than twice.
 template <PointId Id> struct ExternalFaces {
   /// The external faces, ordered by cell, then side.
   FaceList<Id> external;
@@ -43,29 +43,29 @@ template <PointId Id> struct ExternalFaces {
   /// For each nonmanifold side, the number of its face: equal sides have one number. Faces are numbered by first
   /// occurrence.
   Kokkos::View<Index*, MemorySpace> nonmanifold_face;
-  ExternalFacesReport report;  ///< What was found, and how.
+  ExternalFacesReport report;  ///< Report of the search.
 };
 
-/// Finds the external faces of a mesh: those sides of cells whose set of points no other side of any cell has.
+/// Find the external faces of a mesh: the sides of cells whose set of points no other side of any cell has.
 ///
-/// Sides are compared by all their points, in whatever order. A quadrilateral with one point twice is the triangle of
-/// the three; a side of fewer than three points has no area: it is counted, and is neither external nor internal. Two
-/// sides of one cell can equal each other, as those of a hexahedron that is folded flat.
+/// Sides are compared by all their points, in any order. A quadrilateral with one point twice is the triangle of its
+/// three points. A side of fewer than three points has no area: it is counted, and is neither external nor internal.
+/// Two sides of one cell can be equal, as in a hexahedron that is folded flat.
 ///
-/// Faces are ordered by cell, then side, and have their points in VTK's order for that side: the face looks outwards
-/// where the cell's own points are in VTK's order. Bits: reproducible; the result is the same for any algorithm, hash
-/// function, backend and number of threads.
+/// Faces are ordered by cell, then side, and have their points in VTK's order for that side: the face is oriented
+/// outwards if the cell's own points are in VTK's order. Bits: reproducible; the result is the same for any algorithm,
+/// hash function, backend and number of threads.
 ///
-/// `mesh` may be in host memory on a GPU backend. With `partition`, cells then cross the bus in blocks of 64 MiB, once
-/// for counting and once for each pass, and the device never holds them all; the other algorithms make a copy on the
+/// `mesh` may be in host memory on a GPU backend. `partition` then transfers cells in blocks of 64 MiB, once for
+/// counting and once for each pass, and the device does not hold them all; the other algorithms copy the mesh to the
 /// device.
 ///
 /// Throws Error(argument), naming the cell, for a negative point, an unknown kind of cell, or offsets that don't fit.
-/// Blocks until done. Cost of `partition`: 16 bytes for each side, or 24 where the numbers of points span more than 32
+/// Blocks until done. Cost of `partition`: 16 bytes for each side, or 24 if the numbers of points span more than 32
 /// bits (sides of tetrahedra) or about 2^28 points (quadrilaterals); 2 bytes for each cell. Traffic is twice the
-/// connectivity and twice these bytes. On CPUs, where cells that follow each other mostly have near numbers of points,
-/// `partition` has a list for each point instead of buckets by hash, of the sides whose smallest point it is: 12 bytes
-/// for each side, and 4 for each point and thread, which is no more and stays in the cache.
+/// connectivity and twice these bytes. On CPUs, if consecutive cells mostly have near point numbers, `partition`
+/// replaces buckets by a list for each point, of the sides whose smallest point it is: 12 bytes for each side, and 4
+/// for each point and thread, which is no more memory and stays in the cache.
 ///
 /// Source of the problem and of the other algorithms: Lessley, Moreland, Larsen, Childs, "Techniques for data-parallel
 /// searching for duplicate elements", LDAV 2017.
@@ -73,12 +73,12 @@ template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
                                                const ExternalFacesOptions& options = {});
 
-/// external_faces() for repeated use: what the search and its lists take of memory is kept from one execute() to the
-/// next. One that needs no more than those before it, as with as many cells that have as many external faces, allocates
-/// and frees nothing (`hash_fight`, whose rounds depend on which thread comes last, may). On GPUs that saves a good
-/// part of the time, since memory is given back slowly.
+/// external_faces() for repeated use: the memory of the search and its lists is kept from one execute() to the next. A
+/// call that needs no more than earlier ones, as with equal numbers of cells and external faces, allocates and frees
+/// nothing (`hash_fight` may, since its rounds depend on which thread writes last). On GPUs this saves a good part of
+/// the time, since freeing memory is slow.
 ///
-/// Memory: what external_faces() holds, with the arrays of all phases side by side, and the lists: memory().
+/// Memory: that of external_faces(), with the arrays of all phases at once, and of the lists; see memory().
 template <PointId Id> class ExternalFacesPlan {
  public:
   /// Makes a plan for searches on `space`. Takes no memory yet.
@@ -87,11 +87,11 @@ template <PointId Id> class ExternalFacesPlan {
   ExternalFacesPlan(ExternalFacesPlan&&) noexcept;
   ExternalFacesPlan& operator=(ExternalFacesPlan&&) noexcept;
 
-  /// What external_faces() gives for this mesh, in the plan's memory: a reference that holds until the next execute().
-  /// Views that the caller has copied from it by then stay as they are, and the plan takes new memory in their place.
-  /// Throws as external_faces() does; the plan can be used again. Blocks until done.
+  /// Run external_faces() on this mesh, in the plan's memory. The returned reference is valid until the next execute().
+  /// Views that the caller has copied from it by then keep their contents; the plan allocates new memory instead.
+  /// Throws as external_faces() does; the plan can then be used again. Blocks until done.
   template <class Space> const ExternalFaces<Id>& execute(const Mesh<Id, Space>& mesh);
-  /// Bytes that the plan keeps, those of the last lists included.
+  /// Bytes that the plan keeps, including those of the last lists.
   [[nodiscard]] Index memory() const;
 
  private:
@@ -99,9 +99,9 @@ template <PointId Id> class ExternalFacesPlan {
   std::unique_ptr<State> state_;
 };
 
-/// Finds the external faces of a mesh in host memory that may have polyhedra beside other cells: the same, with sides
-/// of any number of points. Throws Error(argument) where the faces are none of the mesh's polyhedra. Cost: a search by
-/// keys of nine words for each eight points of a side, and the sides with their points in host memory.
+/// Find the external faces of a mesh in host memory that may have polyhedra beside other cells; sides have any number
+/// of points. Throws Error(argument) if `polyhedra` does not fit the mesh. Cost: a search by keys of nine words for
+/// each eight points of a side, and the sides with their points in host memory.
 [[nodiscard]] ExternalFaces<Index> external_faces(const ExecutionSpace& space,
                                                   const Mesh<Index, Kokkos::HostSpace>& mesh,
                                                   const PolyhedronFaces& polyhedra,

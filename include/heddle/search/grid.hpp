@@ -8,20 +8,20 @@
 
 namespace heddle::search {
 
-/// How the cubes of a grid are cut into tetrahedra and numbered.
+/// Cutting of a grid's cubes into tetrahedra, and their numbering.
 struct TetrahedraOptions {
-  /// Tetrahedra of each cube: 5 are one in the middle and four at corners, mirrored from cube to cube, as in the meshes
-  /// of Lessley et al.; 6 are all around one diagonal (Kuhn).
+  /// Number of tetrahedra of each cube. 5: one in the middle and four at corners, mirrored from cube to cube, as in the
+  /// meshes of Lessley et al. 6: all around one diagonal (Kuhn).
   int per_cube = 5;
   /// Whether points and cells are numbered at random, by a permutation that `seed` chooses.
   bool randomised = false;
-  /// Chooses the permutation of random numbers.
+  /// Seed of the random permutations.
   std::uint64_t seed = 1;
 };
 
 /// Cuts the cubes of a grid into tetrahedra whose faces meet, cube after cube or in random order. They are oriented
-/// outwards. Does not block. Throws Error(argument) unless Id can hold the number of points, and 64 bits 24 times as
-/// many. Bits: the same on any backend.
+/// outwards. Does not block. Throws Error(argument) unless Id can hold the number of points, and 64 bits can hold 24
+/// times as many. Bits: the same on any backend.
 template <PointId Id>
 [[nodiscard]] Mesh<Id> tetrahedra_of(const ExecutionSpace& space, const StructuredGrid& grid,
                                      const TetrahedraOptions& options = {});
