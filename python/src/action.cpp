@@ -1,5 +1,5 @@
-// heddle._core.expm_multiply: exp(time A) B for a matrix, or for what multiplies vectors by one; and phi_multiply, the
-// sum of time^k phi_k(time A) b_k.
+// heddle._core.expm_multiply: exp(time A) B for a matrix or an operator that multiplies vectors by one; and
+// phi_multiply, the sum of time^k phi_k(time A) b_k.
 #include "arrays.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
@@ -109,7 +109,7 @@ template <class View> nb::object as_array(const View& X) {
   const auto leading = static_cast<std::int64_t>(X.extent(1) > 1 ? X.stride(1) : std::max<std::size_t>(X.extent(0), 1));
   const std::array<std::size_t, 2> shape = {X.extent(0), X.extent(1)};
   const std::array<std::int64_t, 2> strides = {1, leading};
-  // An owner, of which there is none, would be what makes nanobind leave out a copy.
+  // Without an owner, only rv_policy::reference keeps nanobind from copying.
   return nb::cast(Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(),
                         on_host ? nb::device::cpu::value : device_of_views),
                   nb::rv_policy::reference);
@@ -122,7 +122,7 @@ void call_operator(Watch& watch, const nb::object& function, bool on_host, const
   if (!on_host || views_on_host) {
     instance.fence("heddle::python::operator");
     watch.call([&] { function(as_array(X), as_array(Y)); });
-    // On GPUs what Python launched is on streams of its own.
+    // On GPUs Python launches its work on streams of its own.
     if constexpr (!views_on_host) Kokkos::fence("heddle::python::operator");
     return;
   }

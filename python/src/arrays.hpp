@@ -21,10 +21,10 @@
 
 namespace heddle::python {
 
-/// Whether the library's Views are where the host's code reaches them, too.
+/// Whether host code reaches the library's Views, too.
 inline constexpr bool views_on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-/// An array of Python whose elements are there for what is given to space(). nanobind asks DLPack for an array without
+/// An array of Python whose elements are ready for work given to space(). nanobind asks DLPack for an array without
 /// naming a stream, and producers then do not wait for what their own streams still write, or read, in it.
 template <class Base> class Ordered : public Base {
  public:
@@ -37,10 +37,10 @@ using Input = std::conditional_t<views_on_host, nb::ndarray<nb::ro>, Ordered<nb:
 using Output = std::conditional_t<views_on_host, nb::ndarray<>, Ordered<nb::ndarray<>>>;
 
 /// The DLPack capsule of an array on a GPU, whose producer has made the stream of space() wait for its own; null for
-/// what is in host memory. Throws what Python raises.
+/// an array in host memory. Throws the exception that Python raises.
 [[nodiscard]] nb::object ordered_capsule(nb::handle array);
 
-/// The type of elements as DLPack has it.
+/// DLPack's type of elements.
 template <class T> [[nodiscard]] constexpr nb::dlpack::dtype dtype_of() {
   using Code = nb::dlpack::dtype_code;
   constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));
@@ -69,7 +69,7 @@ template <class Array, class Function> auto with_scalar(const Array& array, Func
                                                                                       std::forward<Function>(function));
 }
 
-/// Where the library's Views are, as DLPack names it.
+/// DLPack's device type of the library's Views.
 #if defined(KOKKOS_ENABLE_HIP)
 inline constexpr int device_of_views = nb::device::rocm::value;
 #else
@@ -80,8 +80,8 @@ inline constexpr int device_of_views = views_on_host ? nb::device::cpu::value : 
 /// for one on another device than theirs.
 [[nodiscard]] bool reachable(int device_type, int device);
 
-/// An array as a View of Rank extents. Where kernels do not reach its memory, as of NumPy's arrays on GPU backends, the
-/// View is a copy in the library's memory, and give_back() copies what was written home.
+/// An array as a View of Rank extents. If kernels do not reach its memory, such as NumPy's arrays on GPU backends, the
+/// View is a copy in the library's memory, and give_back() copies the results home.
 template <class T, int Rank> class Operand {
   using Value = std::remove_const_t<T>;
   template <class U> using Data = std::conditional_t<Rank == 1, U*, std::conditional_t<Rank == 2, U**, U***>>;
@@ -103,7 +103,7 @@ template <class T, int Rank> class Operand {
       const auto extent = static_cast<std::size_t>(array.shape(index));
       require(extent <= 1 || array.stride(index) >= 0, name, ": strides must not be negative");
       layout.dimension[axis] = extent;
-      // Of one element there is no next one.
+      // The stride of one element is never used.
       layout.stride[axis] = extent <= 1 ? 1 : static_cast<std::size_t>(array.stride(index));
     }
     auto* const data = static_cast<T*>(const_cast<void*>(static_cast<const void*>(array.data())));
@@ -174,7 +174,7 @@ template <class T> [[nodiscard]] StridedMatrix<T> flipped(const StridedMatrix<T>
   return StridedMatrix<T>(A.data(), Kokkos::LayoutStride(A.extent(1), A.stride(1), A.extent(0), A.stride(0)));
 }
 
-/// A stack, whose first axis counts matrices, as a batch of the library, where the third does.
+/// A stack, whose first axis counts matrices, as a batch of the library, whose third axis does.
 template <class T> [[nodiscard]] StridedBatch<T> as_batch(const StridedBatch<T>& A) {
   return StridedBatch<T>(
       A.data(), Kokkos::LayoutStride(A.extent(1), A.stride(1), A.extent(2), A.stride(2), A.extent(0), A.stride(0)));

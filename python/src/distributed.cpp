@@ -1,4 +1,4 @@
-// heddle._core: communicators, matrices over their ranks, and what is computed of them.
+// heddle._core: communicators, distributed matrices, and their products, exponentials, systems and eigenvalues.
 #include "arrays.hpp"
 #include "core/shared_storage.hpp"
 #include "eigen_report.hpp"
@@ -76,7 +76,7 @@ Matrix in_storage(Comm& comm, const Output& local, Index rows, Index columns, co
   });
 }
 
-// Of the whole on rank `root`; `whole` is not looked at elsewhere.
+// Fill a matrix from `whole` on rank `root`; other ranks ignore `whole`.
 void fill_from(Matrix& matrix, const std::optional<Input>& whole, int root) {
   matrix.visit([&]<Scalar T>(const DistributedMatrix<T>& A) {
     run([&] {

@@ -1,4 +1,4 @@
-// Arrays of other libraries' GPUs, ordered behind the streams that write them.
+// DLPack import of other libraries' GPU arrays, ordered behind the streams that write them.
 #include "arrays.hpp"
 #include <heddle/comm/event.hpp>
 
@@ -78,7 +78,7 @@ nb::object exchanged_capsule(const Exchange& exchange, nb::handle array) {
   if (on_gpu(device_type)) {
     start();
     const int device = tensor->tensor.device.device_id;
-    // What is on another GPU is refused by its user.
+    // An array on another GPU is refused by its user.
     if (device != Kokkos::device_id()) return owner;
     void* stream = nullptr;
     if (exchange.current_stream(device_type, device, &stream) != 0) throw nb::python_error();

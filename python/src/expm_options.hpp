@@ -34,7 +34,7 @@ struct ExpmSettings {
     options.progress = watch.of_steps();
     return options;
   }
-  /// What a plan for these options and n rows is kept by.
+  /// Key of a plan for these options and n rows.
   [[nodiscard]] std::string key(Index n) const {
     return key_of(n, expm.method, expm.degree, expm.tolerance, expm.structure, expm.balance, expm.residual,
                   expm.certificate, expm.gemm.arithmetic, expm.gemm.tile, expm.gemm.emulation.moduli);

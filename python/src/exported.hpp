@@ -9,8 +9,8 @@
 
 namespace heddle::python {
 
-/// What keeps `value` alive for an array. What is still held when Kokkos has ended, or in a forked process, is left to
-/// the system.
+/// Return a capsule that keeps `value` alive for an array. A value that is still held when Kokkos has ended, or in a
+/// forked process, is left to the system.
 template <class Value> [[nodiscard]] nb::capsule owner_of(Value value) {
   auto owned = std::make_unique<Value>(std::move(value));
   nb::capsule owner(owned.get(), [](void* pointer) noexcept {

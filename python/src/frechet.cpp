@@ -29,7 +29,7 @@ struct FrechetSettings {
     options.progress = watch.of_steps();
     return options;
   }
-  // What a plan for these options and n rows is kept by.
+  // Key of a plan for these options and n rows.
   [[nodiscard]] std::string key(Index n) const {
     return key_of(n, frechet.adjoint, frechet.method, frechet.tolerance, frechet.gemm.arithmetic, frechet.gemm.tile,
                   frechet.gemm.emulation.moduli);

@@ -1,4 +1,4 @@
-// heddle._core: beginning, end, and what this build and this process consist of.
+// heddle._core: start, end, and information on this build and this process.
 #include "arrays.hpp"
 #include "module.hpp"
 #include <heddle/blas/blas.hpp>

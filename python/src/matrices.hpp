@@ -17,7 +17,7 @@ class Matrix {
   explicit Matrix(DistributedMatrix<T> matrix)
       : kept_(std::make_unique<Kept<AnyMatrix>>(std::in_place, std::in_place_type<DistributedMatrix<T>>,
                                                 std::move(matrix))) {}
-  /// visit(matrix) for what it holds.
+  /// Call visit(matrix) for the matrix it holds.
   template <class Visitor> auto visit(Visitor&& visitor) const {
     return std::visit(std::forward<Visitor>(visitor), **kept_);
   }

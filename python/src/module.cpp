@@ -1,4 +1,4 @@
-// The module heddle._core: errors, and its parts. What users see of it are the files of Python beside it.
+// The module heddle._core: errors, and its parts. Users see it through the Python files of the package.
 #include "module.hpp"
 
 #include "arrays.hpp"

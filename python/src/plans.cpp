@@ -1,3 +1,4 @@
+// Cache of plans that calls of the Python module reuse.
 #include "plans.hpp"
 
 #include "module.hpp"

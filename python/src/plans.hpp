@@ -32,7 +32,7 @@ template <class... Values> [[nodiscard]] std::string key_of(const Values&... val
 /// one call at a time, and is gone where that call fails.
 class PlanStore : public Resource {
  public:
-  /// What is kept at most: plans, and bytes of all of them.
+  /// Limits: number of plans, and bytes of all of them.
   static constexpr std::size_t most_plans = 8;
   static constexpr std::size_t most_bytes = std::size_t{512} << 20U;
 

@@ -1,3 +1,4 @@
+// Start and end of Kokkos and MPI in a Python process, and release of the GIL around calls.
 #include "runtime.hpp"
 
 #include <heddle/core/error.hpp>
@@ -68,7 +69,7 @@ thread_local int calls_of_thread = 0;
 thread_local std::chrono::steady_clock::time_point next_look;
 thread_local std::exception_ptr heard;
 
-// Before each kernel. A kernel of a destructor is none to throw from.
+// Called before each kernel. Kernels of destructors must not throw.
 void listen(const char* kernel) {
   if (calls_of_thread == 0 || std::uncaught_exceptions() > 0 ||
       std::string_view(kernel).find("destruct") != std::string_view::npos)
@@ -87,14 +88,14 @@ void listen(const char* kernel) {
 
 namespace tools = Kokkos::Tools::Experimental;
 using KernelBegins = decltype(tools::EventSet::begin_parallel_for);
-// What a tool that was loaded wants to know.
+// Callbacks of a tool that was loaded.
 KernelBegins for_tool[3] = {};
 template <int kind> void kernel_begins(const char* name, std::uint32_t device, std::uint64_t* number) {
   if (for_tool[kind] != nullptr) for_tool[kind](name, device, number);
   listen(name);
 }
 
-// Kokkos waits for a GPU before each kernel where somebody listens.
+// On GPUs Kokkos waits before each kernel if a callback is set.
 void listen_to_kernels() {
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
     const tools::EventSet before = tools::get_callbacks();
@@ -149,7 +150,7 @@ void drop(std::shared_ptr<void> value) {
       return;
     }
   }
-  // Kokkos has ended, or is another process's: what is left is the system's.
+  // Kokkos has ended, or is another process's: the rest is left to the system.
   static_cast<void>(new std::shared_ptr<void>(std::move(value)));
 }
 

@@ -1,4 +1,4 @@
-// When Kokkos and MPI begin and end in a Python process, and how a call leaves the interpreter and comes back.
+// Start and end of Kokkos and MPI in a Python process, and release of the GIL around calls.
 #pragma once
 
 #include <heddle/blas/blas.hpp>
@@ -29,15 +29,15 @@ void end();
 /// Whether Kokkos runs in this process.
 [[nodiscard]] bool running();
 
-/// Of these three the first use starts what they stand on. The communicator has one rank; MPI is initialised where
-/// nobody did it.
+/// The first use of space(), blas_context() or one_rank() starts the libraries it needs. The communicator has one rank;
+/// MPI is initialised unless it is already.
 [[nodiscard]] const ExecutionSpace& space();
 [[nodiscard]] const blas::Context& blas_context();
 /// The stream of space() as DLPack numbers it; 0 where kernels run on the host.
 [[nodiscard]] std::uintptr_t stream_number();
 [[nodiscard]] const Communicator& one_rank();
 
-/// What holds Views, and has to let them go before Kokkos ends: end() calls release() of everything registered.
+/// A holder of Views that must free them before Kokkos ends: end() calls release() of all registered objects.
 class Resource {
  public:
   Resource() = default;
@@ -81,13 +81,13 @@ template <class T> class Kept : public Resource {
   std::shared_ptr<T> value_;
 };
 
-/// What looks after a long computation: signals, of which Ctrl-C is one, and an object of Python that shows progress.
+/// Watcher of a long computation: signals, such as Ctrl-C, and a Python object that shows progress.
 /// None stands for none; otherwise it is called with the share done, from 0 to 1, or, where it is like a bar of tqdm,
 /// its `total` and `update` are used. The hooks are called without the GIL, and throw where Python has an exception.
 class Watch {
  public:
   explicit Watch(nb::object progress) : progress_(std::move(progress)) {}
-  /// Of a work of `total` steps, `done` are done.
+  /// Report that `done` of `total` steps are done.
   void report(double done, double total);
   /// Calls Python in the middle of a computation.
   void call(const std::function<void()>& function);
@@ -108,9 +108,9 @@ class Watch {
   std::exception_ptr stopped_;
 };
 
-/// While it is there, this thread is without the GIL. Where the interpreter has begun to end by then, Python ends a
-/// thread that wants the GIL back, by unwinding its stack, at which frames of C++ that throw nothing end the process;
-/// such a thread sleeps instead for as long as the process is there.
+/// Release of this thread's GIL for the lifetime of the object. Once the interpreter has begun to end, Python ends a
+/// thread that wants the GIL back by unwinding its stack, and noexcept frames of C++ then end the process; such a
+/// thread sleeps instead until the process ends.
 class WithoutGil {
  public:
   WithoutGil();
@@ -132,8 +132,8 @@ class Turn {
   std::unique_lock<std::recursive_mutex> lock_;
 };
 
-/// While it is there, Ctrl-C is heard between the kernels that this thread starts on a CPU: what is under way ends by
-/// an exception of C++. Products by the BLAS and single kernels are finished first.
+/// While it exists, Ctrl-C is heard between the kernels that this thread starts on a CPU: the computation ends by a C++
+/// exception. Products by the BLAS and single kernels are finished first.
 class Hearing {
  public:
   Hearing();

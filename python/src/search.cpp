@@ -1,4 +1,4 @@
-// heddle._core: equal keys, and external faces of meshes, on one rank.
+// heddle._core: duplicate keys, and external faces of meshes, on one rank.
 #include "arrays.hpp"
 #include "exported.hpp"
 #include "module.hpp"

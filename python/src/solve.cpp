@@ -18,7 +18,7 @@ template <Scalar T> void copy_matrix(const StridedMatrix<const T>& from, const S
   if (!same) transpose(space(), T(1), from, Operation::none, to);
 }
 
-// What writes `out` in place, given as a column-major matrix that holds `a`.
+// Call work(matrix) with `out` as a column-major matrix that holds `a`; return its report.
 template <Scalar T, class Work> auto in_place(const Input& a, const Output& out, Work&& work) {
   const Operand<const T, 2> from(a, "a");
   const Operand<T, 2> to(out, "out");

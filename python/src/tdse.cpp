@@ -1,4 +1,4 @@
-// heddle._core: the run of a deck of `heddle tdse`, step by step, and the hash of a file of one.
+// heddle._core: the run of a deck of `heddle tdse`, step by step, and the hashes of a run's file.
 #include "arrays.hpp"
 #include "drivers/support/provenance.hpp"
 #include "drivers/tdse/deck/deck.hpp"
@@ -28,7 +28,7 @@ using schrodinger::Hamiltonian;
 using schrodinger::Simulation;
 using schrodinger::State;
 
-// What a run is made of; Views are the simulation's.
+// Parts of a run; the simulation owns the Views.
 struct Parts {
   Parts(const Communicator& comm, Deck given, const Hamiltonian& problem, const std::vector<State>& initial,
         const schrodinger::SimulationOptions& options)
@@ -131,7 +131,7 @@ void write(const Run& run, const std::string& path) {
                        parts.simulation.steps_done() >= parts.deck.time_steps);
 }
 
-// What is to be said of a run's pulses before it, and of its grid after it.
+// Notes on a run's pulses, before the run, and on its grid, after it.
 std::vector<std::string> notes_of(const Run& run) {
   const Parts& parts = run.parts();
   std::vector<std::string> notes = driver::notes_on_pulses(parts.deck);

@@ -1,4 +1,4 @@
-// heddle._core.transpose: a matrix, or a stack of them, laid out anew.
+// heddle._core.transpose: op(A) of a matrix, or of a stack of them, on one rank.
 #include "arrays.hpp"
 #include "module.hpp"
 #include <heddle/transpose/transpose.hpp>

@@ -1,3 +1,4 @@
+// Tests of GEMM by the BLAS.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/blas/blas.hpp>

@@ -1,3 +1,4 @@
+// Tests of products by integers.
 #include "blas/integer.hpp"
 
 #include <gtest/gtest.h>

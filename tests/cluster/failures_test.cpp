@@ -43,8 +43,8 @@ Trap trap;
 
 void set_trap_callbacks() {
   namespace Tools = Kokkos::Tools::Experimental;
-  // Where Kokkos takes memory for itself, within a kernel's launch, an exception ends the process, or leaves the
-  // scratch memory of teams taken forever.
+  // An exception at Kokkos's own allocations, within a kernel's launch, ends the process, or leaves the scratch memory
+  // of teams taken forever.
   Tools::set_allocate_data_callback([](Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t) {
     if (!std::string_view(label).starts_with("Kokkos::")) trap.pass(Point::allocation, label);
   });
@@ -107,8 +107,8 @@ Outcome outcome_of(const Communicator& comm, const Run& run) {
   return outcome;
 }
 
-// Of the points that `failing` has passed, the first with each label, and the last. The first and the last rank fail at
-// every other label each, and by one rank more at the others: entries of 2 and of 3 ranks have them all on both.
+// Points that `failing` has passed: the first with each label, and the last. The first and the last rank fail at
+// alternate labels, and swap them with one rank more: entries of 2 and of 3 ranks cover all labels on both.
 std::vector<long> points_of(const Communicator& comm, int failing) {
   std::vector<long> points;
   const bool alone = comm.size() == 1;
@@ -139,7 +139,7 @@ void expect_all_fail_alike(const Run& run) {
         trap = {point, comm.rank() == failing, 0, at};
         const Outcome found = outcome_of(comm, run);
         const int threw = comm.all_reduce(found.threw ? 1 : 0, Reduction::sum);
-        // What a rank takes memory for depends a little on what comes first: the last point may not be reached.
+        // A rank's allocations depend a little on what comes first: the last point may not be reached.
         if (threw == 0) {
           EXPECT_LE(trap.passed, at);
           EXPECT_EQ(found.numbers, expected.numbers);

@@ -15,7 +15,7 @@
 
 namespace {
 
-// What this process has of MPI, kept by the functions of MPI's profiling interface below.
+// MPI objects of this process, counted by the functions of MPI's profiling interface below.
 std::atomic<long> requests{0};
 std::atomic<long> communicators{0};
 
@@ -102,7 +102,7 @@ int MPI_Comm_free(MPI_Comm* comm) {
 namespace heddle {
 namespace {
 
-// What must not grow: mebibytes that are resident, open files, requests and communicators of MPI.
+// Resources that must not grow: resident mebibytes, open files, requests and communicators of MPI.
 struct Usage {
   double mebibytes = 0.0;
   long files = 0;
@@ -168,7 +168,7 @@ TEST(Soak, ProductsLeaveNothingBehind) {
   const char* const wanted = std::getenv("HEDDLE_SOAK_PRODUCTS");
   const long count = wanted != nullptr ? std::atol(wanted) : 400;
   Products products(comm);
-  // What is made at first use stays; allocators of processes reach their level within the first quarter.
+  // Objects made at first use stay; allocators of processes reach their level within the first quarter.
   const long first = count / 4;
   for (long k = 0; k < first; ++k) products.run(k);
   comm.barrier();

@@ -1,3 +1,4 @@
+// Tests of the check that ranks' arguments are alike.
 #include "comm/alike.hpp"
 
 #include "support/errors.hpp"

@@ -1,3 +1,4 @@
+// Tests of Communicator.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/on_host.hpp"

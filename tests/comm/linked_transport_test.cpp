@@ -1,4 +1,4 @@
-// What gives links their messages, by links whose messages go by MPI: in one order at both ends, few at once.
+// Tests of the transport over links, here links over MPI: messages in one order at both ends, few at once.
 #include "comm/mpi_links.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
@@ -111,7 +111,7 @@ TEST_F(LinkedTransportTest, AnotherSizeThanWasSentIsRefused) {
   EXPECT_EQ(comm.all_reduce(1, Reduction::sum), comm.size());
 }
 
-// What a link has been given waits on the device for its other end: where that never comes, the link is given up.
+// A message given to a link waits on the device for the other end: if that never comes, the link is given up.
 TEST_F(LinkedTransportTest, AFailedRankLeavesNothingUnderWay) {
   if (comm.size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   std::vector<Request> kept;

@@ -16,7 +16,7 @@
 
 namespace heddle::test {
 
-/// What all links of one transport saw.
+/// Counts of all links of one transport.
 struct LinkRecord {
   int most_sent = 0;      ///< Sends that one rank had on its links at once, at most.
   int most_received = 0;  ///< Receives.
@@ -31,7 +31,7 @@ class MpiLink final : public impl::Link {
       : comm_(comm), partner_(partner), tag_(tag), record_(record), under_way_(under_way) {}
 
   bool ready() override {
-    // What has begun is not over at once.
+    // A message that has begun is not over at once.
     if (busy_ > 0) {
       --busy_;
       return false;

@@ -11,7 +11,7 @@
 namespace heddle::impl {
 namespace {
 
-// Of bytes in a message: one, not a divisor of anything, a few numbers, all at once.
+// Bytes in a message at most: one, not a divisor of anything, a few numbers, all at once.
 constexpr std::size_t longest[] = {1, 7, 24, 4096, most_message_bytes};
 constexpr std::size_t lengths[] = {0, 1, 6, 7, 8, 50, 1000};
 
@@ -176,7 +176,7 @@ TEST(Pieces, FewOfOneMessageAreUnderWayAtOnce) {
 TEST(Pieces, MoreAreUnderWayOnALinkThatIsFast) {
   const Communicator comm = test::world();
   std::vector<char> data(1000);
-  // What has come lets as many follow as come in the time ahead: of an hour, all.
+  // Arrived pieces let as many follow as come in the time ahead: all, if it is an hour.
   MpiPieces pieces({.most = 24, .least = 2, .ahead = 3600.0});
   std::size_t begun = 0;
   const auto receive = [&](std::size_t offset, int count, MPI_Request* request) {

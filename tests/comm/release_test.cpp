@@ -28,7 +28,7 @@ TEST(AllocateTogether, TriesOnceMoreOnAllRanksWhereOneHasNoMemory) {
   const Communicator comm = test::world();
   for (int poor = 0; poor < comm.size(); ++poor) {
     int calls = 0;
-    // What the first try got on the other ranks is given up before the second.
+    // Memory of the first try on the other ranks is freed before the second.
     std::vector<std::weak_ptr<int>> got;
     const auto second = impl::allocate_together(comm, [&] {
       EXPECT_TRUE(std::all_of(got.begin(), got.end(), [](const auto& one) { return one.expired(); }));

@@ -1,3 +1,4 @@
+// Tests of the core's basic types.
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/operation.hpp>

@@ -1,3 +1,4 @@
+// Tests of the elementary functions.
 #include "core/elementary.hpp"
 
 #include "support/matrices.hpp"

@@ -1,3 +1,4 @@
+// Tests of shared storage.
 #include "core/shared_storage.hpp"
 
 #include <gtest/gtest.h>

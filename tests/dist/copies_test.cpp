@@ -1,3 +1,4 @@
+// Tests of copies of matrices and vectors of any strides.
 #include "dist/copies.hpp"
 
 #include "support/matrices.hpp"

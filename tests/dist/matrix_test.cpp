@@ -1,3 +1,4 @@
+// Tests of DistributedMatrix.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/dist/matrix.hpp>

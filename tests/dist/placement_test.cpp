@@ -1,3 +1,4 @@
+// Tests of placements.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
@@ -48,7 +49,7 @@ TEST(CyclicAxis, LocalsOfARangeAreThoseThatAreOwned) {
   }
 }
 
-// What ScaLAPACK's NUMROC(29, 3, p, 0, 4) returns, by hand: blocks 0..9 dealt to 4 processes, the last of 2 rows.
+// Results of ScaLAPACK's NUMROC(29, 3, p, 0, 4), by hand: blocks 0..9 dealt to 4 processes, the last of 2 rows.
 TEST(CyclicAxis, CountsAreScalapacks) {
   const CyclicAxis axis{29, 3, 4};
   EXPECT_EQ(axis.count(0), 9);

@@ -1,3 +1,4 @@
+// Tests of work matrices.
 #include "dist/work_matrix.hpp"
 
 #include "support/matrices.hpp"

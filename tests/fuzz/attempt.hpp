@@ -1,4 +1,4 @@
-// What readers of files may do, and what they may not.
+// Check of a call of a reader: it may succeed or refuse the file as input, and nothing else.
 #pragma once
 
 #include "readers.hpp"

@@ -1,3 +1,4 @@
+// Fuzzing targets for the command's readers.
 #include "attempt.hpp"
 #include "drivers/search/duplicates_text.hpp"
 #include "drivers/tdse/deck/deck.hpp"

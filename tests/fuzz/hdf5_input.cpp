@@ -1,3 +1,4 @@
+// Input files for the fuzzing harness of HDF5 matrices.
 #include "hdf5_input.hpp"
 
 #include "io/matrix/hdf5_handle.hpp"

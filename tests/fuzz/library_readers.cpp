@@ -1,3 +1,4 @@
+// Fuzzing targets for the library's readers.
 #include "attempt.hpp"
 #include <heddle/io/hdf5.hpp>
 #include <heddle/io/matrix_file.hpp>
@@ -22,7 +23,7 @@ const Communicator& alone() {
   return comm;
 }
 
-// Where a matrix goes: nowhere, if it is large. A file of a few bytes may well be one of many zeros, or of none at all.
+// Placement of a matrix; large ones are refused. A file of a few bytes may be one of many zeros, or of none at all.
 Placement place(const path& file, Index rows, Index columns) {
   constexpr Index most = 1 << 20;
   if (rows > most || columns > most || rows * columns > most) {

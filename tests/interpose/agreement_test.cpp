@@ -14,7 +14,7 @@
 namespace heddle::test {
 namespace {
 
-// What XERBLA was last told.
+// Arguments of the latest call of XERBLA.
 std::string refused;
 int refused_position = 0;
 

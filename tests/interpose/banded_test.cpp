@@ -262,7 +262,7 @@ TYPED_TEST(Banded, ProductsOfPackedMatricesAndUpdates) {
     blas_function<Packed>(this->cblas(hermitian ? "hpr2" : "spr2"))(order, triangle_of(part), n, this->argument(alpha),
                                                                     x.data(), 1, y.data(), 1, packed.data());
     this->expect_near(packed, two.packed(order, part), "spr2");
-    // Of whole matrices one triangle changes.
+    // Only one triangle of a whole matrix changes.
     auto whole = A.whole(order);
     blas_function<Whole>(this->cblas(hermitian ? "her2" : "syr2"))(order, triangle_of(part), n, this->argument(alpha),
                                                                    x.data(), 1, y.data(), 1, whole.data(), n);
@@ -385,7 +385,7 @@ TYPED_TEST(Moving, Rotations) {
       EXPECT_NEAR(imaginary_of<double>(gone), 0.0, bound);
     }
   }
-  // Of real cosines and sines.
+  // Rotations of real cosines and sines.
   std::vector<T> x = {T(1), T(2), T(3)};
   std::vector<T> y = {T(4), T(5), T(6)};
   blas_function<void(int, T*, int, T*, int, R, R)>(is_complex<T> ? (l == "c" ? "cblas_csrot" : "cblas_zdrot")
@@ -415,7 +415,7 @@ TEST(Modified, RotationsZeroTheSecondElement) {
     turn(1, &x, 1, &y, 1, parameters);
     EXPECT_NEAR(x, r, 1e-12 * std::abs(r));
     EXPECT_NEAR(y, 0.0, 1e-12 * (std::abs(x1) + std::abs(y1)) * 4096.0);
-    // What the weighted squares sum to stays.
+    // The sum of the weighted squares stays.
     const double before = d1 * x1 * x1 + d2 * y1 * y1;
     EXPECT_NEAR(e1 * r * r, before, 1e-12 * before);
     for (const double d : {e1, e2}) EXPECT_TRUE(d == 0.0 || (d > 0x1p-24 && d < 0x1p24));

@@ -227,7 +227,7 @@ TYPED_TEST(Decompositions, LongVectorsOfReflectorsAreApplied) {
   Dense<T> V = this->random(n, n);
   std::vector<T> tau(static_cast<std::size_t>(count));
   for (int j = 0; j < count; ++j) {
-    // Of a length 2^(j / 2), and tau = 2 / |v|^2.
+    // Reflector scaled by 2^(j / 2), with tau = 2 / |v|^2.
     double square = 1.0;
     for (int i = j + 1; i < n; ++i) {
       V(i, j) = V(i, j) * static_cast<R>(std::ldexp(1.0, j / 2));
@@ -244,7 +244,7 @@ TYPED_TEST(Decompositions, LongVectorsOfReflectorsAreApplied) {
           &info});
     ASSERT_EQ(info, 0);
     EXPECT_LE(residual(identity<T>(n), Q, true, Q), 8.0 * n * this->unit()) << side;
-    // What the reflectors are, one by one.
+    // The reflectors, applied one by one.
     Dense<T> expected = identity<T>(n);
     for (int j = count; j-- > 0;) {
       for (int c = 0; c < n; ++c) {
@@ -385,7 +385,7 @@ TYPED_TEST(Decompositions, HaveOneSetOfBitsByAllNames) {
                                                          all[15], all[16], all[17], all[20], all[21], all[22]);
     }
     EXPECT_EQ(info, 0);
-    // Of a part there may be no room for it.
+    // The array may have no room for the support of a part of the spectrum.
     EXPECT_EQ(support[0], *range == 'A' ? 1 : -7);
     found_values.resize(static_cast<std::size_t>(std::max(found, 0)));
     return found_values;

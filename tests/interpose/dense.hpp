@@ -82,7 +82,7 @@ template <class T> bool same_bits(const Dense<T>& A, const Dense<T>& B) {
   return A.all.size() == B.all.size() &&
          (A.all.empty() || std::memcmp(A.all.data(), B.all.data(), A.all.size() * sizeof(T)) == 0);
 }
-/// Of the bytes of numbers (Fowler, Noll, Vo), from that of others.
+/// Return the hash (Fowler, Noll, Vo) of the bytes of numbers, continued from `hash`.
 template <class T> std::uint64_t hash_of(const std::vector<T>& all, std::uint64_t hash = 0xcbf29ce484222325U) {
   const auto* const bytes = reinterpret_cast<const unsigned char*>(all.data());
   for (std::size_t k = 0; k < all.size() * sizeof(T); ++k) hash = (hash ^ bytes[k]) * 0x100000001b3U;

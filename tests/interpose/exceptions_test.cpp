@@ -22,7 +22,7 @@ template <class T> class Exceptions : public testing::Test {
   std::mt19937 engine_{17};
 
   T random() { return random_number<T>(engine_); }
-  // What every routine raises, one after the other, each on the same numbers.
+  // Judge the exceptions that every routine raises, one after the other, each on the same numbers.
   template <class Judge> void raised_by_all(int n, const std::function<T(Index)>& number, const Judge& judge) {
     EveryRoutine<T> every(n, number);
     const EveryRoutine<T> before = every;
@@ -141,7 +141,7 @@ TYPED_TEST(Exceptions, OfZerosOnDiagonals) {
   }
 }
 
-// Of what the caller has raised before, nothing is forgotten, and its other settings stay.
+// Exceptions that the caller has raised before stay raised, and its other settings stay.
 TYPED_TEST(Exceptions, OfTheCallerStay) {
   using T = TypeParam;
   using R = Real<T>;
@@ -210,7 +210,7 @@ std::size_t stack_touched_by(const std::function<void()>& body) {
   return static_cast<std::size_t>(stack + size - touched);
 }
 
-// What g++ makes of the library with optimisation; other compilers' frames are larger, and nvcc's are not measured.
+// Bound for g++ with optimisation; other compilers' frames are larger, and nvcc's are not measured.
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(KOKKOS_ENABLE_CUDA)
 constexpr std::size_t most_of_a_stack = std::size_t{4} * 1024;
 #else

@@ -90,7 +90,7 @@ TYPED_TEST(Extremes, ScalarsBringBackWhatOverflowsOrUnderflows) {
           for (int j = 0; j < (takes_y ? 1 : n); ++j) {
             for (int i = 0; i < n; ++i) {
               const std::size_t e = at(i, j, n + 2);
-              // Of sums of at most n; those that are exact are rounded once.
+              // Bound for sums of at most n terms; exact sums are rounded once.
               const R bound = static_cast<R>(8 * n) * static_cast<R>(unit_roundoff<T>);
               ASSERT_LE(this->size(found[e] - expected[e]), bound)
                   << of_plain[r].name << " n " << n << " p " << p << " (" << i << ", " << j << ")";

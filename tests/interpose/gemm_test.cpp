@@ -26,7 +26,7 @@ template <class T> std::string name_of(const std::string& routine) {
   return letter<T> + routine;
 }
 
-// What the matrices of a case hold.
+// Kind of the elements of a case.
 enum class Kind { uniform, sparse, graded, extreme, integers, special };
 
 template <class T> class Draw {
@@ -131,7 +131,7 @@ template <class T> struct Case {
       heddle::exact::gemm(ExecutionSpace(), op_a, op_b, alpha, left, right, beta, result);
     });
   }
-  // What compute(A, B, C) makes of C, in memory that kernels reach.
+  // Return C after compute(A, B, C), in memory that kernels reach.
   template <class Compute> std::vector<T> computed(const Compute& compute) const {
     const Elements a = copy_of(A);
     const Elements b = copy_of(B);

@@ -37,7 +37,7 @@ template <class T> class Generalised : public testing::Test {
     }
     return B;
   }
-  // What is not to be read.
+  // Fill the triangle that must not be read with NaN.
   static void spoil(Dense<T>& A, bool lower) {
     for (int j = 0; j < A.columns; ++j) {
       for (int i = 0; i < A.rows; ++i) {
@@ -220,7 +220,7 @@ TYPED_TEST(Generalised, PartsOfSpectra) {
     Dense<T> Z(n, n);
     ASSERT_EQ(some("A", R(0), R(0), 0, 0, w, Z), n);
     if (!pair) {
-      // Of one matrix: by the name that has been tested against residuals.
+      // One matrix: reference values from the routine that has been tested against residuals.
       own = A;
       std::vector<R> values(w.size());
       std::vector<T> work(static_cast<std::size_t>(3 * n));

@@ -39,7 +39,7 @@ template <class T> class LeastSquares : public testing::Test {
     }
     return C;
   }
-  // Of rank r: the product of two random matrices.
+  // Matrix of rank r: the product of two random matrices.
   Dense<T> of_rank(int m, int n, int r, int more = 0) {
     const Dense<T> all = product(random(m, r), false, random(r, n), n);
     Dense<T> A(m, n, more);

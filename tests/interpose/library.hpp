@@ -73,7 +73,7 @@ template <class T> class RoutinesOf : public testing::Test {
   static Real<T> size(const T& x) { return std::abs(real_of<Real<T>>(x)) + std::abs(imaginary_of<Real<T>>(x)); }
 };
 
-/// Where an element of a column-major matrix is.
+/// Offset of an element of a column-major matrix.
 inline std::size_t at(Index i, Index j, Index leading) {
   return static_cast<std::size_t>(i + j * leading);
 }

@@ -184,7 +184,7 @@ TYPED_TEST(PivotedQr, SolvesLeastSquaresOfAnyRank) {
       }
     }
   }
-  // What is no number is not made one.
+  // A NaN stays a NaN.
   Dense<T> A = this->random(3, 2);
   A(1, 1) = T(std::numeric_limits<R>::quiet_NaN());
   Dense<T> B = this->random(3, 1);

@@ -8,7 +8,7 @@
 namespace heddle::test {
 namespace {
 
-// What XERBLA was told last.
+// Arguments of the latest call of XERBLA.
 std::string refused_name;
 int refused_position = 0;
 
@@ -16,7 +16,7 @@ template <class T> struct Decomposition {
   Dense<T> U;
   std::vector<Real<T>> s;
   Dense<T> V;  // V^H.
-  Dense<T> A;  // What was left of it.
+  Dense<T> A;  // Contents of A after the call.
   int info;
 };
 
@@ -169,7 +169,7 @@ TYPED_TEST(Singular, OfHardMatrices) {
       all.push_back(graded);
       all.push_back(columns);
     }
-    // Of rank 3, with many values near the round-off.
+    // Matrix of rank 3, with many singular values near the round-off.
     Dense<T> low(m, n);
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < m; ++i) {

@@ -1,3 +1,4 @@
+// Tests of matrices in HDF5 files.
 #include "io/matrix/hdf5_handle.hpp"
 #include "io/temporary_folder.hpp"
 #include <heddle/io/hdf5.hpp>
@@ -239,7 +240,7 @@ TEST_F(Hdf5Matrix, ADatasetIsNamedInThePath) {
   expect(file + ":/group", ErrorKind::output, "'/group' is no dataset");
   expect(file + ":b/c", ErrorKind::output, "can't be written");
   expect(folder_.write("text.h5", "no HDF5\n").string() + ":a", ErrorKind::output, "text.h5: can't be written");
-  // What is refused leaves all as it was.
+  // A refused call leaves all as it was.
   const auto whole = gather(read_matrix<double>(comm_, file + ":b"), 0);
   if (comm_.rank() == 0) {
     EXPECT_EQ(whole(1, 2), 12.0);
@@ -261,7 +262,7 @@ TEST_F(Hdf5Matrix, RefusesWhatIsNoMatrix) {
   refuse(dataset({1, 1}, H5T_NATIVE_DOUBLE, data.data()), ", dataset 'a/b': can't be opened: ", "a/b");
 }
 
-// Of a dataset in pieces that were never written, the file holds none.
+// The file holds none of the chunks of a dataset that were never written.
 TEST_F(Hdf5Matrix, RefusesMoreElementsThanThereCanBe) {
   const auto path = folder_ / "sparse.h5";
   const auto make = [&](hsize_t rows, hsize_t columns) {

@@ -58,7 +58,7 @@ TEST_F(MatrixMarket, CoordinateEntriesInAnyOrder) {
 TEST_F(MatrixMarket, IntegerAndPattern) {
   expect<double>("%%MatrixMarket matrix array integer general\n1 3\n-1\n+2\n9007199254740992\n",
                  {{-1, 2, 9007199254740992.0}});
-  // Of more digits than 64 bits have.
+  // Integers of more digits than 64 bits have.
   expect<double>(
       "%%MatrixMarket matrix array integer general\n1 3\n-18446744073709551616\n100000000000000000000\n0007\n",
       {{-0x1p64, 1e20, 7}});

@@ -17,7 +17,7 @@ using test::mesh_data;
 
 using HostFaces = FaceList<Index, Kokkos::HostSpace>;
 
-// What tests/io/data/kinds.py writes.
+// The mesh that tests/io/data/kinds.py writes.
 MeshFile all_kinds() {
   using enum CellKind;
   auto mesh = test::mixed_mesh({vertex, line, triangle, quad, tetrahedron, voxel, hexahedron, wedge, pyramid},

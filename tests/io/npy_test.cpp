@@ -118,7 +118,7 @@ TEST_F(Npy, TakesEveryTypeOfNumber) {
                   bytes_of<std::int64_t>({-(1LL << 53), std::numeric_limits<std::int64_t>::min()}, swapped), 8),
            {{-0x1p53}, {-0x1p63}});
     expect(vector(order, "u8", bytes_of<std::uint64_t>({1ULL << 63U}, swapped), 8), {{0x1p63}});
-    // Of two bytes: one, the smallest, the largest and -2.
+    // Half precision: one, the smallest, the largest and -2.
     expect(vector(order, "f2", bytes_of<std::uint16_t>({0x3c00, 0x0001, 0x7bff, 0xc000}, swapped), 2),
            {{1}, {0x1p-24}, {65504}, {-2}});
     const auto complex = vector(order, "c16", bytes_of<double>({1, 2, 3, -4}, swapped), 16);

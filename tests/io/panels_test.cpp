@@ -1,3 +1,4 @@
+// Tests of column panels.
 #include "io/matrix/panels.hpp"
 
 #include <gtest/gtest.h>

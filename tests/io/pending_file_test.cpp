@@ -1,3 +1,4 @@
+// Tests of files that are pending until they are complete.
 #include "io/matrix/hdf5_handle.hpp"
 #include "io/temporary_folder.hpp"
 #include <heddle/core/pending_file.hpp>

@@ -23,7 +23,7 @@ struct OfA {
 struct OfB {
   KOKKOS_FUNCTION float operator()(Index i, Index j) const { return static_cast<float>((i + j) % period - 1); }
 };
-// Of A's first columns and B's first rows.
+// Product of A's first columns and B's first rows.
 struct OfThinProduct {
   KOKKOS_FUNCTION float operator()(Index i, Index j) const {
     float sum = 0.0F;
@@ -43,7 +43,7 @@ float expected(Index i, Index j) {
   return sum * static_cast<float>(edge / period);
 }
 
-// Of a matrix, on the rank that has all of it: elements that are not value(i, j).
+// Number of elements that are not value(i, j), on the rank that has the whole matrix.
 template <class Value> Index wrong_elements(const DistributedMatrix<float>& C, const Value& value) {
   const auto local = C.local();
   const auto rows = static_cast<Index>(local.extent(0));

@@ -1,4 +1,4 @@
-// What Kokkos Tools sees of allocations.
+// Allocations that Kokkos Tools sees.
 #pragma once
 
 #include <Kokkos_Core.hpp>

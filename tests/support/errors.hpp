@@ -1,4 +1,4 @@
-// What is thrown, and that it is.
+// Checks of thrown errors.
 #pragma once
 
 #include <heddle/core/error.hpp>

@@ -1,4 +1,4 @@
-// What Kokkos Tools sees of the library: names, and the instances that kernels and fences are on.
+// Names that Kokkos Tools sees of the library, and the instances of its kernels and fences.
 #pragma once
 
 #include "support/on_host.hpp"

@@ -36,7 +36,7 @@ template <Scalar T> struct RandomEntries {
   }
 };
 
-/// Of a real symmetric matrix.
+/// Entries of a real symmetric matrix.
 struct SymmetricEntries {
   int seed;
   KOKKOS_INLINE_FUNCTION double operator()(Index i, Index j) const {

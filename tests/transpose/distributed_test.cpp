@@ -1,3 +1,4 @@
+// Tests of the transpose of distributed matrices.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/transpose/distributed.hpp>

@@ -1,3 +1,4 @@
+// Tests of the transpose on one device.
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/transpose/transpose.hpp>

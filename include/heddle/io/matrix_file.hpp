@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// What a matrix file says about itself before its elements are read.
+/// Properties of a matrix file that are known before its elements are read.
 struct MatrixFileInfo {
   Index rows = 0;        ///< Number of rows.
   Index columns = 0;     ///< Number of columns.
@@ -25,13 +25,11 @@ struct MatrixFileInfo {
 /// stands for row bands over all ranks.
 using PlacementChoice = std::function<Placement(Index rows, Index columns)>;
 
-/// What a file's format needs to know besides its path.
+/// Options of a matrix file's format.
 struct MatrixFileOptions {
-  /// Name (path) of the dataset in an HDF5 file, where the path of the file does not say it; the other formats do not
-  /// use it, nor what follows.
+  /// Name (path) of the dataset in an HDF5 file, unless the path of the file gives it. Other formats ignore it.
   std::string dataset = "matrix";
-  /// When writing: whether what else an HDF5 file at that path holds stays in it. So it does where the path names the
-  /// dataset.
+  /// When writing: whether an existing HDF5 file keeps its other contents. It does if the path names the dataset.
   bool keep_others = false;
   /// When writing a matrix of one column: an array of one dimension, where the format (.npy) has such.
   bool vector = false;

@@ -1,3 +1,4 @@
+// Reader and writer of matrices in HDF5 files.
 #include "core/instantiate.hpp"
 #include "io/matrix/hdf5_handle.hpp"
 #include "io/matrix/panels.hpp"
@@ -39,7 +40,7 @@ template <RealScalar T> hid_t native_type() {
   return H5T_NATIVE_DOUBLE;
 }
 
-// What the parts of a complex number are called: by h5py, by MATLAB, by others.
+// Names of the parts of a complex number: by h5py, by MATLAB, by others.
 using ComplexNames = std::array<const char*, 2>;
 constexpr std::array<ComplexNames, 3> complex_names = {{{"r", "i"}, {"real", "imag"}, {"re", "im"}}};
 
@@ -177,7 +178,7 @@ class Hdf5Reader {
     names_ = complex_names_of(type.get());
     integers_ = is_whole_type(type.get());
     unsigned_ = H5Tget_class(type.get()) == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_NONE;
-    // Of a dataset that is not filled, or packed, the file may be far smaller than the matrix.
+    // The file may be far smaller than the matrix if the dataset is packed or not filled.
     constexpr hsize_t largest = std::numeric_limits<Index>::max() / 64;
     if (extents[0] > largest || extents[1] > largest || (extents[1] > 0 && extents[0] > largest / extents[1])) {
       refuse(message_of("has ", extents[0], " x ", extents[1], " elements, too many for a matrix"));

@@ -1,3 +1,4 @@
+// HDF5 driver (virtual file layer) for files whose writing may fail.
 #include "io/matrix/hdf5_driver.hpp"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@ namespace heddle::impl {
 
 namespace {
 
-// What HDF5 copies from the properties to whom opens the file.
+// Settings that HDF5 copies from the properties to the open callback.
 struct Settings {
   int* failure;
 };
@@ -126,7 +127,7 @@ H5FD_class_t driver_class() {
   H5FD_class_t driver = {};
 #if H5_VERSION_GE(1, 13, 0)
   driver.version = H5FD_CLASS_VERSION;
-  // Of those that are free for use in one program.
+  // A value from the range that is free for use in one program.
   driver.value = static_cast<H5FD_class_value_t>(400);
 #endif
   driver.name = "heddle";

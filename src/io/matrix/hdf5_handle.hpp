@@ -54,7 +54,7 @@ class Hdf5Quiet {
   void* data_ = nullptr;
 };
 
-/// What HDF5 says about the call that failed last: its innermost reason, on one line.
+/// Return HDF5's innermost reason for the latest failed call, on one line.
 [[nodiscard]] std::string hdf5_reason();
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Matrix files of any format, chosen by the file's name.
 #include "core/instantiate.hpp"
 #include "io/matrix/whole_numbers.hpp"
 #include <heddle/io/hdf5.hpp>

@@ -1,3 +1,4 @@
+// Reader and writer of distributed matrices in Matrix Market files.
 #include "core/instantiate.hpp"
 #include "io/matrix/matrix_market_reader.hpp"
 #include "io/matrix/panels.hpp"

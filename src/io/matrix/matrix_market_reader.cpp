@@ -1,3 +1,4 @@
+// Parser of one Matrix Market file, on rank 0 alone.
 #include "io/matrix/matrix_market_reader.hpp"
 
 #include <algorithm>

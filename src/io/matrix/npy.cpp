@@ -1,3 +1,4 @@
+// Reader and writer of NumPy's .npy files.
 #include "core/instantiate.hpp"
 #include "io/matrix/npy_header.hpp"
 #include "io/matrix/panels.hpp"
@@ -80,7 +81,7 @@ class NpyReader {
   template <Scalar T> void read_columns(Range columns, const HostMatrix<T>& panel) {
     const Index lines = header_.by_columns ? columns.size() : header_.rows;
     const Index length = header_.by_columns ? header_.rows : columns.size();
-    // What lies together in the file: columns of the panel, or its part of each row.
+    // Contiguous parts of the file are columns of the panel, or its part of each row.
     for (Index line = 0; line < lines; ++line) {
       const Index first =
           header_.by_columns ? (columns.begin + line) * header_.rows : line * header_.columns + columns.begin;

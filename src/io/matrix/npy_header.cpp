@@ -1,3 +1,4 @@
+// Header of NumPy's .npy files.
 #include "io/matrix/npy_header.hpp"
 
 #include "io/matrix/panels.hpp"
@@ -25,7 +26,7 @@ class Dictionary {
  public:
   Dictionary(std::string name, std::string_view text) : name_(std::move(name)), rest_(text) {}
 
-  // What each key says; each stands there once.
+  // Values of the keys; each key occurs once.
   std::string descr;
   bool fortran_order = false;
   std::vector<Index> shape;

@@ -10,7 +10,7 @@
 
 namespace heddle::impl {
 
-/// What the elements of an array are.
+/// Kind of an array's elements.
 enum class NpyKind { real, complex, whole, natural };
 
 /// Which array follows, as a matrix.

@@ -1,3 +1,4 @@
+// Column panels of a distributed matrix, for files that rank 0 reads and writes.
 #include "io/matrix/panels.hpp"
 
 #include "core/gibibytes.hpp"

@@ -1,3 +1,4 @@
+// HDF5 files that are written in several steps.
 #include "io/matrix/hdf5_driver.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>

@@ -1,3 +1,4 @@
+// Reader of lists of numbers in text files.
 #include "core/instantiate.hpp"
 #include "io/matrix/chunks.hpp"
 #include "io/matrix/panels.hpp"

@@ -1,3 +1,4 @@
+// Reader and writer of square real matrices in plain text.
 #include "core/instantiate.hpp"
 #include "io/matrix/panels.hpp"
 #include "io/matrix/text_reader.hpp"
@@ -20,7 +21,7 @@ class Words {
   explicit Words(const std::filesystem::path& path) : reader_(path) {}
 
   [[nodiscard]] const impl::TextReader& reader() const { return reader_; }
-  // What is left of the line that holds the next word; false at the end of the file.
+  // Point `rest` to the rest of the line that holds the next word; return false at the end of the file.
   bool next(std::string_view*& rest) {
     rest = &rest_;
     std::string_view look = rest_;

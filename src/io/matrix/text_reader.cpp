@@ -1,3 +1,4 @@
+// Buffered reader of text files by lines, and of bytes between lines.
 #include "io/matrix/text_reader.hpp"
 
 #include "io/matrix/panels.hpp"
@@ -23,13 +24,13 @@ TextReader::TextReader(const std::filesystem::path& path) : name_(path.string())
   if (!file_) throw Error(ErrorKind::input, message_of(name_, ": can't be opened"));
   std::error_code ignored;
   size_ = std::filesystem::file_size(path, ignored);
-  // Of what is no regular file, the size is unknown, and the largest of its type stands for it. A byte more than a file
-  // has shows its end in one reading.
+  // The size of a file that is not regular is unknown; the largest value of the type stands for it. A buffer one byte
+  // longer than the file shows the end in one read.
   buffer_.resize(static_cast<std::size_t>(std::min(size_, buffer_bytes) + 1));
 }
 
 bool TextReader::refill() {
-  // What is left of a line moves to the front; a line longer than the buffer makes it grow.
+  // The rest of a line moves to the front; a line longer than the buffer makes it grow.
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   dropped_ += begin_;

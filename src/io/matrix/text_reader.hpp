@@ -16,7 +16,7 @@
 
 namespace heddle::impl {
 
-/// What may stand before the first line of a text in UTF-8.
+/// Byte order mark that may stand before the first line of a text in UTF-8.
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Reads a file line by line through one buffer. A byte order mark of UTF-8 before the first line is passed over.
@@ -36,7 +36,7 @@ class TextReader {
   /// Number of the line read last, from 1.
   [[nodiscard]] long long line_number() const noexcept { return line_number_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// Where the line or the bytes read last begin: "line N", or "byte N" in a file that has had bytes.
+  /// Place where the line or the bytes read last begin: "line N", or "byte N" in a file that has had bytes.
   [[nodiscard]] std::string place() const;
   /// Bytes in the file.
   [[nodiscard]] std::uintmax_t size() const noexcept { return size_; }
@@ -82,8 +82,8 @@ enum class NumberFault { none, malformed, out_of_range };
 /// none.
 [[nodiscard]] std::string from_fortran(std::string_view word, std::size_t read);
 
-/// A whole word as a number: decimal, correctly rounded, in C's form or Fortran's. What is too small is zero or a
-/// subnormal number; numbers that are not finite have a form.
+/// A whole word as a number: decimal, correctly rounded, in C's form or Fortran's. Numbers that are too small
+/// become zero or subnormal; inf and nan are accepted.
 template <class Number> [[nodiscard]] NumberFault number_from(std::string_view word, Number& value) {
   std::string_view digits = word;
   if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);

@@ -1,4 +1,4 @@
-// Whole numbers of any number of digits, and floating-point numbers that they are the sum of.
+// Integers of any number of digits, and their splitting into sums of floating-point numbers.
 #include "io/matrix/whole_numbers.hpp"
 
 #include <algorithm>

@@ -79,7 +79,7 @@ template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_npy(const Communicator& comm, const std::filesystem::path& path,
                                             const PlacementChoice& place, WholeNumbers& whole);
 
-/// What read(whole) reads, again and again until there are no more terms. Collective.
+/// Return the results of read(whole), called until no terms are left. Collective.
 template <class Read> auto read_terms(const Communicator& comm, const Read& read) {
   WholeNumbers whole{.term = 0};
   std::vector<decltype(read(whole))> terms;

@@ -1,3 +1,4 @@
+// Reader of $NodeData and $ElementData of Gmsh files.
 #include "io/mesh/gmsh_fields.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 namespace heddle::impl {
 
-/// What tags nodes or elements have: a tag may stand for several elements.
+/// Map from tags to nodes or elements; a tag may stand for several elements.
 class GmshTags {
  public:
   void append(Index tag) { sorted_.emplace_back(tag, size()); }

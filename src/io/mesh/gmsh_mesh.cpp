@@ -1,3 +1,4 @@
+// Reader of Gmsh's mesh files (.msh).
 #include "io/mesh/gmsh_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"
@@ -131,7 +132,7 @@ class GmshReader {
     for (int i = 0; i < dimension && dimension < 3; ++i) source_.next<double>("a parametric coordinate");
   }
 
-  // Of dimension, tag and parametric, 4.0 has the first two the other way round.
+  // A block begins with dimension, tag and parametric; version 4.0 has the tag first.
   void read_node_block(Index nodes) {
     source_.begin_record("a block of nodes");
     int dimension = next_int("the dimension of an entity");
@@ -302,7 +303,7 @@ class GmshReader {
     return counts;
   }
 
-  // What follows the tag of an entity: a point or box, its physical groups, and the entities that bound it.
+  // Read the data after the tag of an entity: a point or box, its physical groups, and the entities that bound it.
   void read_entity(int dimension, std::int32_t tag) {
     const bool point = dimension == 0 && source_.format() == GmshFormat::v41;
     for (int i = 0; i < (point ? 3 : 6); ++i) source_.next<double>("a coordinate of an entity");

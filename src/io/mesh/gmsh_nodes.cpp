@@ -1,3 +1,4 @@
+// Lookup of a Gmsh file's nodes by their tags.
 #include "io/mesh/gmsh_nodes.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Numbers of a Gmsh file, as text or as bytes.
 #include "io/mesh/gmsh_source.hpp"
 
 namespace heddle::impl {

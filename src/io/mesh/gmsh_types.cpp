@@ -1,8 +1,10 @@
+// Table of Gmsh's element types.
 #include "io/mesh/gmsh_types.hpp"
 
 namespace heddle::impl {
 
-// VTK's wedges have bases that look outwards, Gmsh's inwards. Of the pyramid of 14 nodes, VTK has none in the base.
+// VTK's wedges have bases that look outwards, Gmsh's inwards. VTK's pyramid lacks the node in the base
+// that Gmsh's pyramid of 14 nodes has.
 GmshType gmsh_type(std::int64_t number) {
   switch (number) {
     case 1:

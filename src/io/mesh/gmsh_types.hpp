@@ -12,7 +12,7 @@ struct GmshType {
   const char* order = "";  ///< The nodes in VTK's order, from 'a' on; empty: as they are.
 };
 
-/// The type of Gmsh's number; without nodes where it is none that is taken.
+/// The type of Gmsh's number; without nodes if it is not supported.
 [[nodiscard]] GmshType gmsh_type(std::int64_t number);
 
 }  // namespace heddle::impl

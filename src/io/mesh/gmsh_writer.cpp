@@ -1,4 +1,4 @@
-// Surfaces as Gmsh's files of version 2.2.
+// Writer of surfaces as Gmsh files of version 2.2.
 #include "io/mesh/mesh_output.hpp"
 #include "io/mesh/surface.hpp"
 

@@ -1,4 +1,4 @@
-// Lists of cells of .vtk files, with what is wrong with their numbers.
+// Reader of the lists of cells in legacy .vtk files, with checks of their numbers.
 #include "io/mesh/legacy_cells.hpp"
 
 #include "io/mesh/mesh_parts.hpp"

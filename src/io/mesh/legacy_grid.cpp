@@ -1,4 +1,4 @@
-// The geometry of .vtk files whose points are numbered along three axes.
+// Geometry of legacy .vtk files whose points are numbered along three axes.
 #include "io/mesh/legacy_grid.hpp"
 
 #include <cmath>

@@ -24,9 +24,9 @@ class LegacyGrid {
 
   [[nodiscard]] const GridPoints& points() const noexcept { return points_; }
   [[nodiscard]] FileCells cells() const { return grid_cells(points_, has_points()); }
-  /// Of more points than a file may announce without an array, or nothing.
+  /// Return the fault of a grid with more points than a file without arrays may announce, or nothing.
   [[nodiscard]] std::string wrong_size(const MeshParts& parts) const;
-  /// Where points are that are not listed.
+  /// Return the coordinates of points that are not listed.
   [[nodiscard]] MeshPoints places() const;
 
  private:

@@ -1,4 +1,4 @@
-// VTK's older files of meshes and grids: geometry, which is one of five kinds, and arrays.
+// Reader of legacy .vtk files of meshes and grids: geometry of one of five kinds, and arrays.
 #include "io/mesh/legacy_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"
@@ -81,7 +81,7 @@ class LegacyReader {
     return true;
   }
 
-  // What the geometry is still short of.
+  // Refuse incomplete geometry, and complete that of grids.
   void end_geometry() {
     const auto require_one = [&](bool there, const char* keyword) {
       if (!there) source_.refuse("expected ", keyword, ", found ", source_.found_keyword());
@@ -254,7 +254,7 @@ class LegacyReader {
     if (!type)
       source_.refuse("expected the type of the array ", impl::quoted(name), ", as double, found ", impl::quoted(word));
     const Index numbers = numbers_in(name, tuples, components, *type);
-    // Of 32 bits in the file, of 64 in memory.
+    // A vtkIdType has 32 bits in the file, and 64 in memory.
     const bool ids = word == "vtkidtype";
     void* data = nullptr;
     MeshArray array = new_array(name, ids ? ElementType::int64 : *type, tuples, components, data);

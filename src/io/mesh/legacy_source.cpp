@@ -1,3 +1,4 @@
+// Lines, lists of numbers and strings of a legacy .vtk file, as text or as bytes.
 #include "io/mesh/legacy_source.hpp"
 
 #include <array>

@@ -16,7 +16,7 @@ namespace heddle::impl {
 /// A type by the name that the format has for it, of which vtkIdType is 32 bits in the file.
 [[nodiscard]] std::optional<ElementType> legacy_type_from(const std::string& name);
 
-/// What a file may hold.
+/// Types of datasets.
 enum class LegacyDataset { unstructured_grid, polydata, structured_points, structured_grid, rectilinear_grid };
 
 class LegacySource {
@@ -36,7 +36,7 @@ class LegacySource {
   /// Begins the next line and reads its first word, in small letters.
   bool next_keyword();
   [[nodiscard]] const std::string& keyword() const noexcept { return keyword_; }
-  /// What stands where another keyword is expected.
+  /// Return the text found where another keyword is expected.
   [[nodiscard]] std::string found_keyword() const;
   /// The line's next word as a name, in which %20 is a space.
   std::string name(const char* what);
@@ -61,7 +61,7 @@ class LegacySource {
   void skip(Index count, ElementType type, const char* what);
   void skip_strings(Index count);
 
-  /// What refuse() would say.
+  /// Return the message of refuse().
   [[nodiscard]] std::string described(const std::string& what) const {
     return message_of(reader_.name(), ", ", reader_.place(), ": ", what);
   }

@@ -1,3 +1,4 @@
+// Mesh files of any format, chosen by the file's name.
 #include "core/names.hpp"
 #include "io/matrix/panels.hpp"
 #include "io/mesh/gmsh_mesh.hpp"
@@ -54,7 +55,7 @@ const Format* format_of(const std::filesystem::path& path) {
   return found == formats.end() ? nullptr : found;
 }
 
-// What no reader has looked at: the lengths of arrays; and marks of ghosts.
+// Check the lengths of arrays, which no reader does, and take over the marks of ghosts.
 void finish_arrays(const std::filesystem::path& path, impl::MeshParts& parts) {
   const Index cells = parts.mesh.cells();
   const auto require_right = [&](const std::string& wrong) {

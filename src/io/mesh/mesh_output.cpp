@@ -1,3 +1,4 @@
+// Output of mesh files: text, and numbers as text or as bytes.
 #include "io/mesh/mesh_output.hpp"
 
 #include <heddle/core/error.hpp>
@@ -13,7 +14,7 @@ constexpr std::size_t buffer_size = std::size_t{1} << 20;
 MeshOutput::MeshOutput(const std::filesystem::path& target, NumberForm form)
     : target_(target), pending_(target), file_(std::fopen(pending_.path().c_str(), "wb")), form_(form) {
   if (!file_) pending_.refuse(errno);
-  // What is written comes in large pieces already.
+  // Output comes in large pieces already.
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
   buffer_.reserve(buffer_size);
 }

@@ -1,3 +1,4 @@
+// Checks of a mesh's parts that readers and writers share.
 #include "io/mesh/mesh_parts.hpp"
 
 #include "io/matrix/text_reader.hpp"
@@ -22,7 +23,7 @@ namespace impl {
 
 namespace {
 
-// VTK's other cells, as far as people meet them.
+// VTK's other cells that are met in practice.
 std::string name_of(int type) {
   constexpr std::array<std::pair<int, std::string_view>, 37> names = {{{0, "an empty cell"},
                                                                        {2, "a poly-vertex"},

@@ -1,4 +1,4 @@
-// What readers and writers of meshes share: the parts of one, and what may be wrong with them.
+// Definitions that readers and writers of meshes share: the parts of one, and what may be wrong with them.
 #pragma once
 
 #include "io/matrix/element_types.hpp"
@@ -33,25 +33,25 @@ inline NewPoints host_points(Index size) {
   return NewPoints(Kokkos::view_alloc(Kokkos::WithoutInitializing, "heddle::io::points"), size);
 }
 
-// What is wrong, in words that follow "FILE: ", or nothing.
+// Each returns the fault, in words that follow "FILE: ", or nothing.
 
 /// Which numbers a cell's kind may have: CellKind's, or also those of pixels and of cells of second order.
 enum class KindsOf { mesh, file };
 /// Whether `type` is such a number.
 [[nodiscard]] bool is_kind(int type, KindsOf of);
-/// Of kinds and offsets of cells that have so many corners together.
+/// Check kinds and offsets of cells that have `corners` corners together.
 [[nodiscard]] std::string wrong_kinds(const HostKinds& kinds, const HostIndices& offsets, Index corners, KindsOf of);
-/// Of a cell whose type is none that is taken.
+/// Describe a cell of a type that is not supported.
 [[nodiscard]] std::string wrong_kind(Index cell, int type);
-/// Of the faces of polyhedra, and of polyhedra without.
+/// Check the faces of polyhedra, and find polyhedra without faces.
 [[nodiscard]] std::string wrong_polyhedra(const HostMesh& mesh, const PolyhedronFaces& faces, Index points);
-/// Of a corner that is no point.
+/// Describe a corner that is not a point.
 [[nodiscard]] std::string wrong_corner(Index cell, Index corner, Index points);
-/// Of corners, where kinds and offsets are right.
+/// Check corners; kinds and offsets must be right.
 [[nodiscard]] std::string wrong_corners(const HostMesh& mesh, Index points);
-/// Of nodes, which are to be those of the same cells.
+/// Check nodes, which must be those of the same cells.
 [[nodiscard]] std::string wrong_nodes(const HostMesh& mesh, const CellNodes& nodes, Index points);
-/// Of arrays on so many `what`: "point" or "cell".
+/// Check arrays on `size` points or cells; `what` is "point" or "cell".
 [[nodiscard]] std::string wrong_arrays(const std::vector<MeshArray>& arrays, Index size, const char* what);
 
 /// A flat cell of three or more corners.
@@ -59,13 +59,13 @@ enum class KindsOf { mesh, file };
   return corners == 3 ? CellKind::triangle : corners == 4 ? CellKind::quad : CellKind::polygon;
 }
 
-/// What a file says of its cells, as a reader has it: kinds by VTK's numbers, and the corners or nodes of each.
+/// The cells of a file as a reader has them: kinds by VTK's numbers, and the corners or nodes of each.
 struct FileCells {
   Kokkos::View<CellKind*, Kokkos::HostSpace> kinds;
   Kokkos::View<Index*, Kokkos::HostSpace> offsets, points;
 };
-/// Gives `parts`, which has its points and the faces of polyhedra, its cells: in the uniform form where all kinds are
-/// the same; pixels as quads; the corners of cells of second order, beside all nodes. What is wrong, or nothing.
+/// Set the cells of `parts`, which has its points and the faces of polyhedra: in the uniform form if all kinds are the
+/// same; pixels as quads; the corners of cells of second order, beside all nodes. Return the fault, or nothing.
 [[nodiscard]] std::string set_cells(MeshParts& parts, const FileCells& cells);
 
 /// Room for an array; `data` is where its values go.
@@ -75,7 +75,7 @@ struct FileCells {
 
 /// Takes the place of an array of that name.
 void put_array(std::vector<MeshArray>& arrays, MeshArray array);
-/// Of an array with these values: in older files, vtkGhostLevels stands for vtkGhostType, where 1 is "duplicate".
+/// Turn an array vtkGhostLevels of older files, with these values, into vtkGhostType, where 1 is "duplicate".
 void mark_ghosts(MeshArray& array, void* values);
 
 }  // namespace heddle::impl

@@ -1,3 +1,4 @@
+// Reader of polygon files (.ply).
 #include "io/mesh/ply_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"

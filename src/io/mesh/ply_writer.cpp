@@ -1,3 +1,4 @@
+// Writer of polygon files (.ply).
 #include "io/mesh/mesh_output.hpp"
 #include "io/mesh/surface.hpp"
 

@@ -1,3 +1,4 @@
+// Lists of the faces of polyhedra, as files have them.
 #include "io/mesh/polyhedra.hpp"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class PolyhedraBuilder {
 };
 
 /// Takes apart the polyhedra among `cells`, whose points are lists as add_stream() takes: these go to `faces`, and the
-/// cell gets its points, each once. What is wrong, or nothing.
+/// cell gets its points, each once. Returns the fault, or nothing.
 [[nodiscard]] std::string split_streams(FileCells& cells, PolyhedronFaces& faces);
 
 }  // namespace heddle::impl

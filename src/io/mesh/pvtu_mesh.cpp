@@ -1,3 +1,4 @@
+// Reader of VTK's parallel files, which name the files of the pieces.
 #include "io/mesh/vtu_mesh.hpp"
 #include "io/mesh/xml_reader.hpp"
 

@@ -1,3 +1,4 @@
+// Tables of second-order cells: edges, midside nodes, curved sides and their triangles.
 #include "io/mesh/second_order.hpp"
 
 #include "core/cell_sides.hpp"

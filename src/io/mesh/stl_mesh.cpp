@@ -1,3 +1,4 @@
+// Reader and writer of stereolithography files (.stl), ASCII and binary.
 #include "io/mesh/stl_mesh.hpp"
 
 #include "io/matrix/chunks.hpp"
@@ -158,7 +159,7 @@ MeshParts merged(Chunks<double>& coordinates) {
   return parts;
 }
 
-// Of length 1, by the right-hand rule; 0 where there is no area.
+// Unit normal by the right-hand rule; 0 if the area is 0.
 std::array<float, 3> normal_of(const std::array<Corner, 3>& corners) {
   Corner u{};
   Corner v{};

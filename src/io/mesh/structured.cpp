@@ -1,4 +1,4 @@
-// The cells of structured grids, by VTK's numbers.
+// Cells of structured grids, with VTK's type numbers.
 #include "io/mesh/structured.hpp"
 
 #include <algorithm>

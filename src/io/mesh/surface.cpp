@@ -1,3 +1,4 @@
+// Surfaces of meshes, as surface files hold them.
 #include "io/mesh/surface.hpp"
 
 #include "core/cell_sides.hpp"
@@ -88,8 +89,8 @@ class SurfaceCells {
   static bool has_side(const SecondOrderType& type, int side) {
     return side == whole_cell ? dimensions_of(type.linear) == 2 : side < sides_of(type.linear);
   }
-  // Of a wedge, VTK has the first three corners as seen from outside in 9.4, and as seen from inside in 9.7: files have
-  // both, and the places of the corners of most of a file's wedges tell.
+  // VTK orders the first three corners of a wedge as seen from outside in 9.4, and as seen from inside in 9.7. Files
+  // have both; the coordinates of most of a file's wedges decide.
   [[nodiscard]] bool has_wedges_inside_out() const {
     Index wedges = 0;
     Index turned = 0;

@@ -1,3 +1,4 @@
+// Reader of VTK's XML image files (.vti).
 #include "io/mesh/structured.hpp"
 #include "io/mesh/vtu_mesh.hpp"
 #include "io/mesh/xml_reader.hpp"
@@ -44,7 +45,7 @@ class VtiReader {
   }
 
  private:
-  // Numbers of an attribute; `otherwise` where it is not there, refused where there is no such.
+  // Numbers of an attribute; `otherwise` if it is missing, or a refusal if no `otherwise` is given.
   template <class Number, std::size_t size>
   std::array<Number, size> numbers(const XmlElement& element, const char* name,
                                    const std::array<Number, size>* otherwise) const {

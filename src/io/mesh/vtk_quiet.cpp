@@ -1,3 +1,4 @@
+// Capture of VTK's messages, which VTK would print.
 #include "io/mesh/vtk_quiet.hpp"
 
 #include <vtkObjectFactory.h>
@@ -31,8 +32,8 @@ std::string reason_in(const std::string& text) {
 
 }  // namespace
 
-// Takes the place of VTK's output window, which prints, and keeps the first message: those after it follow from it, but
-// for one that names the array. Of warnings, those about data that can't be read are as good as errors.
+// Replaces VTK's output window, which prints, and keeps the first message: later ones follow from it, except one that
+// names the array. Warnings about data that can't be read count as errors.
 class VtkListener : public vtkOutputWindow {
  public:
   static VtkListener* New();
@@ -54,7 +55,7 @@ class VtkListener : public vtkOutputWindow {
   [[nodiscard]] std::string reason() const {
     return array_.empty() || first_.rfind("Cannot read", 0) == 0 ? first_ : array_ + " (" + first_ + ")";
   }
-  // What to add to a message: where the reader is.
+  // Set the source of a message's ending: the reader's position.
   void set_place(std::function<std::string()> place) { place_ = std::move(place); }
 
  protected:
@@ -75,9 +76,9 @@ VtkQuiet::VtkQuiet()
       display_(vtkObject::GetGlobalWarningDisplay()),
       verbosity_(vtkLogger::GetCurrentVerbosityCutoff()) {
   vtkOutputWindow::SetInstance(listener_);
-  vtkObject::SetGlobalWarningDisplay(1);  // Else VTK tells nobody.
+  vtkObject::SetGlobalWarningDisplay(1);  // Otherwise VTK reports nothing.
   vtkLogger::SetStderrVerbosity(vtkLogger::VERBOSITY_OFF);
-  // What is left is that of log files. Where they hide stderr's, it gets VTK's default again.
+  // The remaining cutoff is that of log files. If it hides stderr's, stderr gets VTK's default again.
   const auto files = vtkLogger::GetCurrentVerbosityCutoff();
   if (verbosity_ <= files) verbosity_ = std::min(files, vtkLogger::VERBOSITY_INFO);
 }

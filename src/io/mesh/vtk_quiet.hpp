@@ -1,4 +1,4 @@
-// What VTK says, kept instead of printed. For the sources that include VTK alone.
+// Capture of VTK's messages instead of printing. For the sources that include VTK alone.
 #pragma once
 
 #include <vtkLogger.h>
@@ -23,7 +23,7 @@ class VtkQuiet {
 
   /// That error on one line, or nothing.
   [[nodiscard]] std::string reason() const;
-  /// What to add to a message: where the reader is.
+  /// Set the source of a message's ending: the reader's position.
   void set_place(std::function<std::string()> place);
 
  private:

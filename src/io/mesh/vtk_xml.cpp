@@ -1,3 +1,4 @@
+// XML parsing and unpacking of VTK's XML files by VTK's libraries.
 #include "io/mesh/vtk_xml.hpp"
 
 #include "io/matrix/text_reader.hpp"
@@ -25,9 +26,9 @@ namespace {
   throw Error(ErrorKind::input, message_of(path.string(), ": can't be read: ", reason));
 }
 
-// Of the elements VTKFile, UnstructuredGrid or another dataset's, Piece, PointData and its like, and DataArray, each
-// within the one before, keeps what they say. Without any Piece, UnstructuredGrid is one itself. Ends at AppendedData,
-// behind which there may be anything.
+// Keeps the contents of the elements VTKFile, UnstructuredGrid or another dataset's, Piece, PointData and its like, and
+// DataArray, each within the one before. Without any Piece, UnstructuredGrid is one itself. Parsing ends at
+// AppendedData, since anything may follow it.
 class GridParser : public vtkXMLParser {
  public:
   static GridParser* New();
@@ -157,7 +158,7 @@ void require_end(const std::filesystem::path& path) {
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     return text;
   };
-  // What is no XML of VTK's is left to its parser, which says what it found.
+  // A file that is not VTK's XML is left to its parser, which says what it found.
   if (read(0, 1024).find("<VTKFile") == std::string::npos) return;
   if (read(std::max<std::streamoff>(0, size - 1024), 1024).rfind(end) != std::string::npos) return;
   throw Error(ErrorKind::input, message_of(path.string(), ": is cut short: it ends at byte ", size, " without ", end));

@@ -1,5 +1,5 @@
-// What VTK's libraries do for VTK's XML files: XML, and the three ways of packing. Neither VTK's types nor Kokkos's:
-// the sources that include VTK are compiled for the host alone.
+// VTK's libraries for VTK's XML files: XML, and the three ways of packing. Types are neither VTK's nor Kokkos's, since
+// sources that include VTK are compiled for the host alone.
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Reader of VTK's XML polygon files (.vtp).
 #include "io/mesh/vtu_mesh.hpp"
 #include "io/mesh/xml_reader.hpp"
 
@@ -8,8 +9,8 @@ namespace heddle::impl {
 
 namespace {
 
-// What a piece has, in the order of its cells: the element, the attribute with their number, and the kind of those that
-// have so many corners; polygons may have more.
+// Lists of a piece, in the order of its cells: the element, the attribute with their number, and the kind of cells with
+// `corners` corners; polygons may have more.
 struct Form {
   const char* list;
   const char* number;

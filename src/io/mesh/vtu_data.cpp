@@ -1,3 +1,4 @@
+// Numbers of the arrays of VTK's XML files.
 #include "io/mesh/vtu_data.hpp"
 
 #include "io/matrix/text_reader.hpp"
@@ -33,7 +34,7 @@ void swap_bytes(unsigned char* words, std::uint64_t count, std::size_t bytes) {
   for (std::uint64_t i = 0; i < count; ++i) std::reverse(words + i * bytes, words + (i + 1) * bytes);
 }
 
-// What a character stands for in base 64, or -1.
+// Value of a character in base 64, or -1.
 int digit_of(unsigned char character) {
   if (character >= 'A' && character <= 'Z') return character - 'A';
   if (character >= 'a' && character <= 'z') return character - 'a' + 26;
@@ -222,7 +223,7 @@ bool VtuData::read_packed(const Place& place, std::uint64_t count, unsigned char
     packed.resize(static_cast<std::size_t>(place.packed[i]));
     if (!read_bytes(place, offset, packed.size(), packed.data())) return false;
     offset += packed.size();
-    // Of the last block needed, there may be more than there is room for.
+    // The last block needed may be longer than the room for it.
     unsigned char* whole = to;
     if (bytes > count) {
       cut.resize(static_cast<std::size_t>(bytes));

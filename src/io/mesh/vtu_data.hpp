@@ -22,7 +22,7 @@ class VtuData {
   /// Throws Error(input) for a byte order, size of headers or way of packing that is unknown.
   VtuData(const std::filesystem::path& path, const XmlGrid& grid);
 
-  /// Where an array's numbers are, and how many bytes of them the file can hold.
+  /// Location of an array's numbers, and how many bytes of them the file can hold.
   struct Place {
     enum class Form { text, bytes, packed };
     Form form = Form::text;

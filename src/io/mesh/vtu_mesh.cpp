@@ -1,3 +1,4 @@
+// Reader of VTK's XML files of unstructured grids (.vtu).
 #include "io/mesh/vtu_mesh.hpp"
 
 #include "io/mesh/polyhedra.hpp"
@@ -35,13 +36,13 @@ class VtuReader {
     const auto kinds = file_.read_list(piece, "Cells", "types", count);
     cells.kinds = host_list<CellKind>("heddle::io::kinds", count);
     for (Index cell = 0; cell < count; ++cell) {
-      // What is no byte is no kind either.
+      // A number that is not a byte is not a kind.
       cells.kinds(cell) = static_cast<CellKind>(kinds(cell) >= 0 && kinds(cell) < 256 ? kinds(cell) : 0);
     }
     return cells;
   }
 
-  // What is wrong with the cells of a piece, whose corners count its own points.
+  // Refuse wrong cells of a piece; their corners count its own points.
   void require_right(const FileCells& cells, std::size_t piece) const {
     const auto corners = static_cast<Index>(cells.points.extent(0));
     std::string wrong = wrong_kinds(cells.kinds, cells.offsets, corners, KindsOf::file);

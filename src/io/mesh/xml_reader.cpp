@@ -1,3 +1,4 @@
+// Pieces, arrays and points that readers of VTK's XML files share.
 #include "io/mesh/xml_reader.hpp"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ std::vector<MeshArray> XmlReader::read_arrays(const char* of, const char* list, 
     if (name == nullptr) continue;
     const bool taken =
         std::any_of(arrays.begin(), arrays.end(), [&](const MeshArray& one) { return one.name == *name; });
-    // Of several time steps, the first.
+    // Later time steps have the name of the first, and are skipped.
     if (taken || (type != nullptr && (*type == "String" || *type == "Bit"))) continue;
     arrays.push_back(read_array(array, of, list, tuples));
   }

@@ -1,4 +1,4 @@
-// What VTK's XML files of all kinds of meshes have in common: pieces, arrays on points and cells, and points.
+// Parts that VTK's XML files of all kinds of meshes share: pieces, arrays on points and cells, and points.
 #pragma once
 
 #include "io/matrix/text_reader.hpp"

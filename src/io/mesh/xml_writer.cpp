@@ -1,3 +1,4 @@
+// Writer of VTK's XML files, .vtp and .vtu.
 #include "io/mesh/xml_writer.hpp"
 
 #include "io/mesh/mesh_output.hpp"
@@ -85,7 +86,7 @@ class XmlWriter {
       out_.end_record();
       out_.put("</DataArray>\n");
     } else {
-      // Where the numbers will be is known when those before them are written.
+      // The offset of the numbers is known when those before them are written.
       appended_.push_back({out_.position(), values, static_cast<std::size_t>(tuples * components) * sizeof(Number)});
       out_.put(std::string(21, ' ') + "/>\n");
     }
@@ -160,7 +161,7 @@ const Index* ends_of(const HostIndices& offsets) {
   return offsets.extent(0) == 0 ? nullptr : offsets.data() + 1;
 }
 
-// What is written of cells; the lists live until the file is finished.
+// Lists of cells to write; they live until the file is finished.
 struct CellLists {
   HostIndices corners, offsets;
   const std::uint8_t* types = nullptr;
