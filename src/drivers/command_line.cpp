@@ -1,3 +1,4 @@
+// One command line of `heddle`, from its words to its exit code.
 #include "drivers/command_line.hpp"
 
 #include "drivers/support/help_formatter.hpp"
@@ -54,7 +55,7 @@ constexpr const char* about =
     "Dense kernels over all ranks and GPUs of a server: matrix products, matrix exponentials, and the\n"
     "time-dependent Schroedinger equation on top of them. Runs alone or under mpirun.";
 
-// The command that was chosen, an experiment of `heddle study` too.
+// Return the chosen command, which may be an experiment of `heddle study`.
 const CLI::App& chosen_command(const CLI::App& app) {
   const CLI::App* chosen = &app;
   while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
@@ -134,7 +135,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
     line.exit_code = exit_usage;
     line.complaint = message + " (see " + name + " --help)";
   }
-  line.selection.declared.clear();  // It names parts of the parser.
+  line.selection.declared.clear();  // The declarations point to parts of the parser.
   return line;
 }
 
@@ -153,10 +154,10 @@ int run_serial(const Selection& selection) {
 
 int run_parallel(const Selection& selection, const DeviceBinding& device) {
   const Communicator comm(MPI_COMM_WORLD);
-  // Agreed on here already, while the Communicator of a rank that failed alone is still there for the others.
+  // Ranks agree here, while the Communicator of a rank that failed alone still exists for the others.
   return run_agreed([&] {
     if (const std::string file = selection.common.json_file(); !file.empty()) {
-      // Found out now rather than after the computation.
+      // Fail before rather than after the computation.
       comm.on_rank(0, [&] { const PendingFile probe(file); });
     }
     Context context(comm, device, selection.common);

@@ -10,12 +10,12 @@
 
 namespace heddle::driver {
 
-/// What a command line asks for.
+/// The command that a command line selects, or how the line ended.
 struct CommandLine {
   Selection selection;
   /// The exit code of a line that is done once it is read: help and version, which rank 0 has printed, and bad usage.
   std::optional<int> exit_code;
-  /// Bad usage in one line, which nobody has said yet; empty otherwise.
+  /// Message about bad usage, one line, not printed yet; empty otherwise.
   std::string complaint;
 };
 
@@ -25,7 +25,7 @@ struct CommandLine {
 /// The options of every command as its table has them, by command: see description_of().
 [[nodiscard]] nlohmann::ordered_json describe_options();
 
-/// What documents say of all commands, in the order of the help; see manual/.
+/// Return the pages on all commands that the documentation holds, in the order of the help; see manual/.
 [[nodiscard]] std::vector<CommandPage> command_pages();
 
 /// Runs what needs neither MPI nor Kokkos, on rank 0 of a job alone; gives its exit code.

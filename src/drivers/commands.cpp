@@ -1,3 +1,4 @@
+// Adding subcommands to the parser of `heddle`.
 #include "drivers/commands.hpp"
 
 #include <CLI/CLI.hpp>

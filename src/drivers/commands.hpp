@@ -13,8 +13,8 @@
 
 namespace heddle::driver {
 
-/// What the command line asked for. The callback of the chosen subcommand sets one of the two actions, which main()
-/// runs after parsing; options live in the action.
+/// The selected command. The callback of the chosen subcommand sets one of the two actions, which main() runs after
+/// parsing; options live in the action.
 struct Selection {
   CommonOptions common;
   /// The name of the command: "gemm".
@@ -25,11 +25,11 @@ struct Selection {
   std::function<int(const CommonOptions&)> serial;
   /// The options of all commands, while the parser lives.
   std::vector<DeclaredOption> declared;
-  /// To be said on rank 0 before the action.
+  /// Warnings that rank 0 prints before the action.
   std::vector<std::string> warnings;
 };
 
-/// What a command's help says beside its options.
+/// Text of a command's help beside its options.
 struct CommandHelp {
   std::string name;
   std::string about;
@@ -41,9 +41,9 @@ struct CommandHelp {
 /// Calls `chosen` while the command line is read, if this is the command.
 void when_chosen(CLI::App& command, std::function<void()> chosen);
 
-/// Adds a subcommand that has the options of `table` and the common ones. Where it is chosen, run() gets what was asked
-/// for: run(Context&, Options) on all ranks, run(const CommonOptions&, Options) in one process, or run(Options) while
-/// the command line is read, which chooses one of the two.
+/// Add a subcommand with the options of `table` and the common ones. If the command line chooses it, run() gets the
+/// options: run(Context&, Options) on all ranks, run(const CommonOptions&, Options) in one process, or run(Options)
+/// while the command line is read, which chooses one of the two.
 template <class Options, class Run>
 void add_command(CLI::App& parent, Selection& selection, const CommandHelp& help, const OptionTable<Options>& table,
                  Run run) {

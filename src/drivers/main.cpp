@@ -23,8 +23,8 @@ int run_on_ranks(int argc, char** argv, const Selection& selection) {
   return code;
 }
 
-// Bad usage: every rank has found the same. One speaks, and none leaves before it has, since a launcher ends the others
-// as soon as one returns non-zero.
+// Report bad usage, which every rank has found alike. One rank prints, and none exits before it has, since a launcher
+// ends the others as soon as one returns non-zero.
 int refuse_usage(int argc, char** argv, const CommandLine& line) {
   if (!launcher_rank()) {
     complain(line.complaint);

@@ -1,3 +1,4 @@
+// Finds shipped decks and the plotting script in the installation or the source tree.
 #include "drivers/shared_files.hpp"
 
 #include <vector>

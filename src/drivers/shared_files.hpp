@@ -6,8 +6,8 @@
 
 namespace heddle::driver {
 
-/// Path of `name` ("decks/drift.toml") in share/heddle of the installation that this command belongs to, or in the
-/// source tree that it was built from. Nothing where neither has it.
+/// Return the path of `name` ("decks/drift.toml") in share/heddle of this command's installation, or in the source tree
+/// that it was built from; empty if neither has it.
 [[nodiscard]] std::optional<std::filesystem::path> find_shared(const std::filesystem::path& name);
 
 }  // namespace heddle::driver

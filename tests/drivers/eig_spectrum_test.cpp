@@ -49,7 +49,7 @@ TYPED_TEST(EigSpectrum, FindsAnEigenvalueThatIsWrong) {
       const SpectrumErrors right = spectrum_errors<TypeParam>(A, w, true);
       EXPECT_TRUE(passes(right));
       ASSERT_TRUE(right.determinant);
-      // Of float's 20 rows the promise itself leaves more than a thousandth.
+      // With float's 20 rows the promised bound exceeds a thousandth.
       EXPECT_LT(right.determinant->bound, wide ? 1e-10 : n < 20 ? 1e-3 : 1e-2);
       const double wrong = wide || n < 8 ? 1e-3 : 3e-2;
       for (std::size_t at = 0; at < w.size(); ++at) {
@@ -61,7 +61,7 @@ TYPED_TEST(EigSpectrum, FindsAnEigenvalueThatIsWrong) {
           EXPECT_FALSE(passes(spectrum_errors<TypeParam>(A, changed, true))) << at << ": " << other;
         }
       }
-      // The largest is seen without the determinant.
+      // An error in the largest eigenvalue shows without the determinant.
       std::vector<double> changed = w;
       changed.back() *= 1 + wrong;
       EXPECT_FALSE(passes(spectrum_errors<TypeParam>(A, changed, false)));
@@ -76,7 +76,7 @@ TYPED_TEST(EigSpectrum, TakesIndefiniteAndEmptyMatrices) {
   const SpectrumErrors right = spectrum_errors<TypeParam>(A, w, true);
   EXPECT_TRUE(passes(right));
   EXPECT_FALSE(right.determinant);
-  // What trace alone does not see.
+  // The trace alone does not show these errors.
   w[3] += 0.01;
   w[20] -= 0.01;
   EXPECT_FALSE(passes(spectrum_errors<TypeParam>(A, w, false)));

@@ -1,3 +1,4 @@
+// Tests of the alignment of several ranks' clocks in timelines.
 #include "drivers/gemm/trace_clocks.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ double earliest_of(const std::vector<Timeline>& timelines) {
   return earliest;
 }
 
-// By how much anything arrives before it was sent, at most.
+// Return the largest time by which any message arrives before it was sent.
 double worst_lag(const std::vector<Timeline>& timelines) {
   double worst = 0;
   for (std::size_t from = 0; from < timelines.size(); ++from) {
@@ -70,7 +71,7 @@ TEST(AlignClocks, PutsNothingBeforeZero) {
   align_clocks(timelines);
   EXPECT_EQ(earliest_of(timelines), 0.0);
   expect_only_moved(before[0], timelines[0]);
-  // All by the same: nothing says that the ranks' clocks differ.
+  // Both shift equally: nothing indicates that the ranks' clocks differ.
   EXPECT_NEAR(timelines[1][0].begin, 4.076e-3, 1e-15);
 }
 
@@ -83,7 +84,7 @@ TEST(AlignClocks, NothingArrivesBeforeItWasSent) {
   align_clocks(timelines);
   EXPECT_EQ(worst_lag(timelines), 0.0);
   for (std::size_t rank = 0; rank < timelines.size(); ++rank) expect_only_moved(before[rank], timelines[rank]);
-  // Through rank 1, which moves too.
+  // Shifted through rank 1, which shifts too.
   EXPECT_NEAR(timelines[2][0].end, 1.0, 1e-12);
 }
 
@@ -107,7 +108,7 @@ TEST(AlignClocks, ContradictionsEnd) {
   for (std::size_t rank = 0; rank < timelines.size(); ++rank) expect_only_moved(before[rank], timelines[rank]);
 }
 
-// A true course of events, of which each rank tells by a clock of its own.
+// A true course of events, recorded by each rank with its own clock.
 TEST(AlignClocks, MendsAnyOffsets) {
   std::mt19937_64 bits(22);
   const auto number = [&](double scale) { return scale * static_cast<double>(bits() >> 11) * 0x1p-53; };

@@ -1,6 +1,6 @@
 // Runs one command line of `heddle` after another in one process, or in one job of ranks, for tests/drivers/command.py:
-// MPI, Kokkos and a GPU's runtime start once rather than with every command. What start-up, signals and crashes do is
-// tested with the command itself.
+// MPI, Kokkos and a GPU's runtime start once rather than with every command. Start-up, signals and crashes are tested
+// with the command itself.
 //
 //   heddle_many SOCKET
 //   heddle_many --options     prints the tables of options as JSON, and ends
@@ -29,7 +29,7 @@
 namespace heddle::driver {
 namespace {
 
-// The connection to the test, in lines.
+// The connection to the test, by lines.
 class Connection {
  public:
   explicit Connection(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -69,7 +69,7 @@ class Connection {
   std::string received_;
 };
 
-// While it lives, a file descriptor leads to the end of a file.
+// Redirects a file descriptor to the end of a file during its life.
 class Redirection {
  public:
   Redirection(int descriptor, const std::string& file) : descriptor_(descriptor), before_(::dup(descriptor)) {

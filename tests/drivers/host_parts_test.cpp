@@ -14,7 +14,7 @@
 namespace heddle::driver {
 namespace {
 
-// By itself: nvcc takes no kernel of a member that is not public, as a test's body is.
+// A free function: nvcc takes no kernel of a member that is not public, as a test's body is.
 template <Scalar T> void fill_row_and_column(const DistributedMatrix<T>& A, Index row, Index column, T value) {
   const auto local = A.local();
   const auto rows = A.placement().row_axis();
@@ -119,7 +119,7 @@ TYPED_TEST_SUITE(HostPartsOf, test::AllScalars);
 
 constexpr Operation operations[] = {Operation::none, Operation::transpose, Operation::conjugate_transpose};
 
-// Of one element, of columns beside eights, and of more rows and columns than a tile has.
+// Matrices of one element, of columns beside eights, and of more rows and columns than a tile has.
 TYPED_TEST(HostPartsOf, MultiplyAsLongSumsDo) {
   for (const auto& [rows, columns] : {std::pair(1, 1), std::pair(3, 70), std::pair(4133, 5), std::pair(2500, 333),
                                       std::pair(40, 3001), std::pair(0, 3), std::pair(3, 0)}) {

@@ -23,7 +23,7 @@ template <class T> struct Random {
   }
 };
 
-// One element as given, the others as they are.
+// Set one element and leave the others.
 template <Scalar T> void set(const DistributedMatrix<T>& A, Index row, Index column, const T& value) {
   for (Index j = 0; j < static_cast<Index>(A.local().extent(1)); ++j) {
     for (Index i = 0; i < static_cast<Index>(A.local().extent(0)); ++i) {
@@ -122,7 +122,7 @@ TYPED_TEST(ProductCheckOf, FailsWrongElementsOfEveryRange) {
     const auto A = this->matrix(this->m, this->k, 1, a);
     const auto B = this->matrix(this->k, this->n, 2, b);
     const auto C0 = this->matrix(this->m, this->n, 3, 0);
-    // Of the row's largest element, so that it is not lost among the others.
+    // Change the row's largest element, so that the error is not lost among the others.
     const auto spoil = [&](const DistributedMatrix<T>& C) {
       const auto all = gather(C, 0);
       Index largest = 0;
@@ -137,7 +137,7 @@ TYPED_TEST(ProductCheckOf, FailsWrongElementsOfEveryRange) {
     EXPECT_LE(this->ratio(T(1), A, B, T(0), C0, nothing), 1.0) << a << " " << b;
     EXPECT_GT(this->ratio(T(1), A, B, T(0), C0, spoil), 1.0) << a << " " << b;
   }
-  // Of denormal products what underflow explains passes, and no more.
+  // Denormal products may have the errors that underflow explains, and no larger ones.
   const auto A = this->matrix(this->m, this->k, 1, bottom + 8);
   const auto B = this->matrix(this->k, this->n, 2, 0);
   const auto C0 = this->matrix(this->m, this->n, 3, 0);
@@ -193,7 +193,7 @@ TYPED_TEST(ProductCheckOf, NamesTheOperandThatIsNotFinite) {
   }
 }
 
-// An emulated product of few moduli is as exact as it says, and not more.
+// An emulated product of few moduli is as exact as its reported error, and not more.
 TYPED_TEST(ProductCheckOf, TakesTheBoundOfEmulatedProducts) {
   using T = TypeParam;
   const auto A = this->matrix(this->m, this->k, 1, 0);

@@ -13,7 +13,8 @@ struct Timed {
   double seconds = 0.0;
 };
 
-// The numbers, from 0, of the runs that count; `first`: the seconds of the first, of which the others take a tenth.
+// Return the numbers, from 0, of the runs that count; `first`: seconds of the first run; the others take a tenth of
+// them.
 std::vector<int> counted_of(int runs, double first, double longest, int& done) {
   std::vector<int> counted;
   done = 0;

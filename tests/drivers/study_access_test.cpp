@@ -1,3 +1,4 @@
+// Tests of the counts of memory transactions and bank conflicts of transpose variants.
 #include "drivers/study/access.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(StudyAccess, OfDoubles) {
   EXPECT_EQ(access_counts(gpu_units(), tiled, 8, 1024, 1024, 32, 32).conflicts, 16);
   EXPECT_EQ(access_counts(gpu_units(), padded, 8, 1024, 1024, 32, 32).conflicts, 1);
   EXPECT_EQ(access_counts(gpu_units(), naive, 8, 1024, 1024, 32, 8).writes, 4);
-  // Of a block of one element, a quarter of a sector is used.
+  // A block of one element uses a quarter of a sector.
   EXPECT_EQ(access_counts(gpu_units(), naive, 8, 1024, 1024, 1, 1).reads, 4);
   EXPECT_EQ(access_counts(gpu_units(), naive, 8, 1024, 1024, 4, 4).writes, 1);
 }

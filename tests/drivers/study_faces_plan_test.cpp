@@ -1,3 +1,4 @@
+// Tests of the planned memory and passes of a study of external faces.
 #include "drivers/study/faces_plan.hpp"
 #include "support/errors.hpp"
 

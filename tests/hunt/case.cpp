@@ -1,3 +1,4 @@
+// Cases of an operation: lookup of arrays and knobs, printing, and filling with hard numbers.
 #include "hunt/case.hpp"
 
 #include <cstdio>

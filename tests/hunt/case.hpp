@@ -1,4 +1,4 @@
-// One input of an operation: arrays, integers and options, in a form that can be printed, shrunk and drawn again.
+// One input of an operation: arrays, integers and options, which can be printed, shrunk and drawn again.
 #pragma once
 
 #include "hunt/random.hpp"
@@ -15,7 +15,7 @@ namespace heddle::hunt {
 enum class Type { float32, float64, complex32, complex64 };
 inline constexpr int types = 4;
 
-/// Calls work(std::type_identity<T>{}) with the scalar that `type` names.
+/// Call work(std::type_identity<T>{}) with the scalar T that `type` names.
 template <class Work> void with_type(Type type, const Work& work) {
   switch (type) {
     case Type::float32:
@@ -35,17 +35,17 @@ inline const Range& range_of(Type type) {
   return type == Type::float32 || type == Type::complex32 ? float_range : double_range;
 }
 
-/// The number of the type that is nearest.
+/// Return the nearest number of the type.
 inline Value in_type(const Value& x, Type type) {
   const Range& range = range_of(type);
   return {in_format(x.real(), range), is_complex_type(type) ? in_format(x.imag(), range) : 0.0};
 }
 
-/// Of a matrix that is to stay Hermitian or skew-Hermitian while it is shrunk.
+/// Symmetry that a matrix keeps while it is shrunk.
 enum class Mirror { none, hermitian, skew };
 
 /// rows x columns numbers by columns, each exact in the case's type. Extents with one label, in all arrays of a case,
-/// are one extent, and shrink together; '1' is fixed.
+/// are equal and shrink together; '1' is fixed.
 template <class Element> struct ArrayOf {
   std::string name;
   char row_label = 'm';
@@ -77,38 +77,38 @@ struct Case {
   std::vector<Integers> integers;
   std::vector<Knob> knobs;
 
-  /// The array or knob of this name; the drawing made it.
+  /// Return the array or knob of this name, which must exist.
   [[nodiscard]] const Array& array(std::string_view name) const;
   [[nodiscard]] const Integers& integer(std::string_view name) const;
   [[nodiscard]] long knob(std::string_view name) const;
   [[nodiscard]] Operation op(std::string_view name) const { return static_cast<Operation>(knob(name)); }
 
   void add_knob(const std::string& name, long value, long simple = 0) { knobs.push_back({name, value, simple}); }
-  /// A new array of zeros; references to those before are no longer valid.
+  /// Add an array of zeros; this invalidates earlier references.
   Array& add(const std::string& name, char row_label, Index rows, char column_label = '1', Index columns = 1);
   Integers& add_integers(const std::string& name, char row_label, Index rows, char column_label = '1',
                          Index columns = 1);
 };
 
-/// The case in words, numbers with all their bits.
+/// Return the case as text, numbers with all their bits.
 [[nodiscard]] std::string shown(const Case& one);
 [[nodiscard]] std::string shown(double x);
 [[nodiscard]] std::string shown(const Value& x);
 
-/// Numbers of a mood (now and then of several) over a whole array; imaginary parts where the type has them.
+/// Fill an array with numbers of one mood (now and then of several), with imaginary parts if the type has them.
 void fill_hard(Random& random, Type type, Array& array);
 void fill_mood(Random& random, Type type, Array& array, Mood mood);
-/// NaN, infinities and edges in a few places.
+/// Set a few elements to NaN, infinities and edges of the format.
 void sprinkle(Random& random, Type type, Array& array);
 
-/// A smaller or simpler case, or the next one if that does not fail any more: `fails` says whether a candidate does.
-/// The smallest found within so many trials.
+/// Return the smallest failing case found by shrinking `failing` in at most `trials` candidates; `fails` tests a
+/// candidate.
 [[nodiscard]] Case shrunk(const Case& failing, const std::function<bool(const Case&)>& fails, int trials);
 
-/// How a matrix lies in memory: columns or rows together, a leading dimension of its own, every other element.
+/// Number of memory layouts of a matrix: columns or rows contiguous, padded leading dimension, every other element.
 inline constexpr int layouts = 4;
 
-/// A copy of an array in device memory, in one of the layouts; what lies between its elements is NaN.
+/// A copy of an array in device memory, in one of the layouts, with NaN between its elements.
 template <Scalar T> class Placed {
  public:
   Placed(const Array& array, long layout) : rows_(array.rows), columns_(array.columns) {
@@ -137,13 +137,13 @@ template <Scalar T> class Placed {
     return Kokkos::View<T*, Kokkos::LayoutStride, MemorySpace>(
         storage_.data() + offset_, Kokkos::LayoutStride(static_cast<std::size_t>(rows_), step_row_));
   }
-  /// What is there now.
+  /// Copy the elements back.
   [[nodiscard]] HostMatrix<T> read() const {
     Kokkos::View<T*, Kokkos::HostSpace> now("heddle::hunt::now", storage_.extent(0));
     Kokkos::deep_copy(now, storage_);
     return test::host_matrix<T>(rows_, columns_, [&](Index i, Index j) { return now(at(i, j)); });
   }
-  /// Whether all that is no element of the matrix is as it was.
+  /// Return whether all memory outside the matrix is unchanged.
   [[nodiscard]] bool rest_untouched() const {
     Kokkos::View<T*, Kokkos::HostSpace> now("heddle::hunt::now", storage_.extent(0));
     Kokkos::deep_copy(now, storage_);
@@ -163,12 +163,12 @@ template <Scalar T> class Placed {
   Kokkos::View<T*, Kokkos::HostSpace> before_;
 };
 
-/// An array on the host in its own type.
+/// Return an array on the host in its own type.
 template <Scalar T> HostMatrix<T> host_of(const Array& array) {
   return test::host_matrix<T>(array.rows, array.columns,
                               [&](Index i, Index j) { return test::narrow<T>(array.at(i, j)); });
 }
-/// An array over the ranks, in one of test::placements_of() (any number names one).
+/// Distribute an array over the ranks by one of test::placements_of() (any number selects one).
 template <Scalar T>
 DistributedMatrix<T> distributed(const Communicator& comm, Index rows, Index columns, long placement) {
   const auto all = test::placements_of(rows, columns, comm.size());

@@ -1,3 +1,4 @@
+// Reference exponentials and their derivatives with condition numbers, and matrices with zeros that exp keeps.
 #include "hunt/exponentials.hpp"
 
 #include "hunt/matrices.hpp"
@@ -9,7 +10,7 @@
 namespace heddle::hunt {
 namespace {
 
-// Nothing where the exponential is out of reach.
+// Return exp([A D; 0 A]), or nothing if it is out of reach.
 std::optional<WideMatrix> exponential_with_derivative(const WideMatrix& A, const WideMatrix& D) {
   const Index n = A.rows;
   WideMatrix both(2 * n, 2 * n);
@@ -30,7 +31,7 @@ WideMatrix block(const WideMatrix& X, Index n, Index column) {
   return result;
 }
 
-// X and a random change of 2^-120 |X|.
+// Return X plus a random change of 2^-120 |X|.
 WideMatrix moved(const WideMatrix& X, Random& random, bool is_complex) {
   WideMatrix result = X;
   Wide size = norm1(X);
@@ -83,7 +84,7 @@ std::vector<bool> reached(const Array& A) {
 
 namespace {
 
-// x y^T with y^T x = 0.
+// Fill A with x y^T, y^T x = 0.
 void square_is_zero(Random& random, Array& A) {
   const Index n = A.rows;
   std::vector<double> x(static_cast<std::size_t>(n));
@@ -100,7 +101,7 @@ void square_is_zero(Random& random, Array& A) {
     for (Index i = 0; i < n; ++i) A.at(i, j) = x[static_cast<std::size_t>(i)] * y[static_cast<std::size_t>(j)];
   }
 }
-// A chain of `length` ones, its basis changed by few integers.
+// Fill A with a chain of `length` ones in a basis changed by a few integer operations.
 void nilpotent_in_another_basis(Random& random, Array& A, Index length) {
   const Index n = A.rows;
   for (Index i = 0; i + 1 < std::min(n, length); ++i) A.at(i, i + 1) = 1.0;
@@ -143,7 +144,7 @@ void fill_with_structure(Random& random, Type type, Array& A, double largest) {
     }
   }
   if (random.one_in(2)) {
-    // Indices in another order.
+    // Permute the indices.
     for (Index i = n; i-- > 1;) {
       const Index k = random.below(i + 1);
       for (Index j = 0; j < n && i != k; ++j) std::swap(A.at(i, j), A.at(k, j));
@@ -177,7 +178,7 @@ ExponentialTruth exponential_truth(const Array& A, Type type, const Value& time)
   if (!truth.E || A.rows == 0) return truth;
   const Wide norm = norm1(*truth.E);
   truth.tiny = norm.to_double() < std::ldexp(1.0, range_of(type).normal + range_of(type).digits);
-  // A perturbation of 2^-120 |A|, whose first-order effect the reference tells.
+  // Perturb by 2^-120 |A|, small enough that the reference shows the first-order effect.
   Random random(1, "condition", static_cast<std::uint64_t>(A.rows));
   Wide size = norm1(X);
   size.scale(-120);

@@ -1,3 +1,4 @@
+// Error bounds of triangular and factored solutions, overflow checks, and eliminations without rounding.
 #include "hunt/factor_bounds.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ Sizes sizes_times(const LongMatrix& M, const Sizes& x) {
   }
   return sums;
 }
-// |row i|_2 of every row.
+// Return |row i|_2 of every row.
 Sizes norms_of_rows(const LongMatrix& A) {
   Sizes norms(static_cast<std::size_t>(A.rows), 0);
   for (Index j = 0; j < A.columns; ++j) {
@@ -129,14 +130,14 @@ double share_of_solution_bound(const Roundings& roundings, const LongMatrix& A, 
     const Sizes by_g = sizes_times(F, rows_of_g);
     const long double between_norm = norm_of(between);
     const long double columns = std::inner_product(x.begin(), x.end(), g_columns.begin(), 0.0L);
-    // What underflows in an element of L comes times the pivot of its column, which is on the diagonal of F or G.
+    // Underflow in an element of L is multiplied by the pivot of its column, which is on the diagonal of F or G.
     const long double of_factors = std::accumulate(x.begin(), x.end(), 0.0L);
     long double of_pivots = 0;
     for (Index k = 0; k < n; ++k) of_pivots += 2 * std::abs(G.at(k, k)) * x[static_cast<std::size_t>(k)];
     for (Index i = 0; i < n; ++i) {
       const auto row = static_cast<std::size_t>(i);
       const long double norms = f_rows[row] * (between_norm + columns) + by_g[row];
-      // What underflows in the factors comes times x; what does in the substitutions comes times the factors.
+      // Underflow in the factors is multiplied by x, underflow in the substitutions by the factors.
       const long double own = static_cast<long double>(n + 4) + 2 * std::abs(F.at(i, i));
       const long double underflow = lost[row] + own + of_factors * own + of_pivots;
       const long double bound = roundings.of(3 * n + 3, sums[row], norms) + roundings.smallest * underflow;
@@ -149,8 +150,8 @@ double share_of_solution_bound(const Roundings& roundings, const LongMatrix& A, 
 
 namespace {
 
-// Numbers of at most 20 bits, multiples of 2^-10: sums of their products are exact in any order and any type where
-// `sizes` says that they are small.
+// Return whether the number has at most 20 bits and is a multiple of 2^-10: sums of such numbers' products are exact in
+// any order and type if `sizes` says that they are small.
 bool few_bits(const Value& x) {
   const auto few = [](double part) {
     const double scaled = std::ldexp(part, 10);
@@ -162,7 +163,7 @@ double parts(const Value& x) {
   return std::abs(x.real()) + std::abs(x.imag());
 }
 
-// Values of a matrix on their way; every number is looked at, and every sum of absolute products.
+// Values of a matrix during elimination; checks every number and every sum of absolute products.
 class ExactSteps {
  public:
   explicit ExactSteps(const Array& A) : values(A), sizes_(A.values.size()) {
@@ -222,7 +223,7 @@ std::optional<ExactFactors> exact_elimination(const Array& A, bool complex) {
       if (found.info == 0) found.info = k + 1;
       continue;
     }
-    // Complex pivots are divided by through |pivot|^2, even where they are real.
+    // Division by a complex pivot goes through |pivot|^2, even if the pivot is real.
     int power = 0;
     if (complex && std::frexp(std::norm(by), &power) != 0.5) return {};
     for (Index i = k + 1; i < A.rows; ++i) {

@@ -1,4 +1,4 @@
-// What factors and solutions of linear systems may be off by.
+// Error bounds of triangular and factored solutions, overflow checks, and eliminations without rounding.
 #pragma once
 
 #include "hunt/long_matrix.hpp"
@@ -12,9 +12,9 @@
 
 namespace heddle::hunt {
 
-/// Whether no sum of an elimination with A can come near overflow, whatever the growth of so many steps.
+/// Return whether no sum of an elimination with A can come near overflow, whatever the growth of so many steps.
 bool cannot_overflow(const Array& A, Type type);
-/// Whether all elements are finite.
+/// Return whether all elements are finite.
 template <Scalar T> bool all_finite(const HostMatrix<T>& A) {
   for (std::size_t j = 0; j < A.extent(1); ++j) {
     for (std::size_t i = 0; i < A.extent(0); ++i) {
@@ -24,21 +24,21 @@ template <Scalar T> bool all_finite(const HostMatrix<T>& A) {
   return true;
 }
 
-/// op(A).
+/// Return op(A).
 LongMatrix applied(Operation op, const LongMatrix& A);
-/// L (m x min(m, n), with its ones) and U (min(m, n) x n) of the factors that are stored in one matrix.
+/// Return L (m x min(m, n), with its ones) or U (min(m, n) x n) from factors stored in one matrix.
 LongMatrix lower_of(const LongMatrix& LU, bool unit);
 LongMatrix upper_of(const LongMatrix& LU, bool unit);
 
-/// What roundings may come to, of the arithmetic that was used.
+/// Rounding errors of the arithmetic that was used.
 struct Roundings {
-  double unit;      ///< Of one sum or product; of complex numbers times 4.
-  double emulated;  ///< emulation_error() of products of such options; 0 of native ones.
-  double twice;     ///< 2 where products have a rounding of their own besides that of the difference.
-  double smallest;  ///< The smallest number, likewise times 4.
+  double unit;      ///< Rounding of one sum or product; times 4 for complex numbers.
+  double emulated;  ///< emulation_error() of products with the same options; 0 for native products.
+  double twice;     ///< 2 if products round separately from the difference.
+  double smallest;  ///< The smallest number, times 4 for complex numbers.
 
-  /// Of `steps` multiply-adds of which absolute values sum up to `sizes`, and of products whose factors have these
-  /// norms.
+  /// Return a bound on the error of `steps` multiply-adds whose absolute values sum to `sizes`, and of emulated
+  /// products whose factors have norms with product `norms`.
   [[nodiscard]] long double of(Index steps, long double sizes, long double norms) const {
     return 1.01L * (twice * static_cast<long double>(steps + 3) * unit * sizes + emulated * norms);
   }
@@ -55,20 +55,20 @@ template <Scalar T> Roundings roundings_of(const LuOptions& options, Index order
   return roundings;
 }
 
-/// max |b - A X| / bound over all elements, for solutions X of A X = B by factors F G of A: the bound is that of the
-/// factors and of two substitutions (N. Higham, Accuracy and Stability, 2002, theorems 8.5, 9.3 and 9.4), with the
-/// share of emulated products and of what underflows. Columns of X that are not finite do not count.
+/// Return max |b - A X| / bound over all elements, for solutions X of A X = B by factors F G of A. The bound is that of
+/// the factors and of two substitutions (N. Higham, Accuracy and Stability, 2002, theorems 8.5, 9.3 and 9.4), plus the
+/// shares of emulated products and of underflow. Columns of X that are not finite are skipped.
 double share_of_solution_bound(const Roundings& roundings, const LongMatrix& A, const LongMatrix& F,
                                const LongMatrix& G, const LongMatrix& X, const LongMatrix& B);
 
-/// max |b - M X| / bound for a triangle M.
+/// Return max |b - M X| / bound for a triangle M.
 double share_of_triangle_bound(const Roundings& roundings, const LongMatrix& M, const LongMatrix& X,
                                const LongMatrix& B);
 
-/// An elimination by the rules of lu() or cholesky() in which every number that could arise, in any order of sums, is
-/// exact; nothing where one would not be.
+/// Eliminate by the rules of lu() or cholesky() if every number that could arise, in any order of sums, is exact;
+/// otherwise return nothing.
 struct ExactFactors {
-  std::vector<Value> values;  // As LU or L, by columns.
+  std::vector<Value> values;  // LU or L, by columns.
   std::vector<Index> pivots;
   Index info = 0;
 };

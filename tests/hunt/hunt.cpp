@@ -1,22 +1,22 @@
 // The hunt: draws hard inputs for every operation of the library, computes them, and judges the results by independent
-// references and by what the public headers promise.
+// references and by the promises of the public headers.
 //
 //   test_hunt [--seed S] [--only OPERATION[,OPERATION...]] [--cases N | --minutes M] [--case K] [--failures N] [--list]
 //
-//   --seed S         of all cases (1): a case follows from the seed, its operation and its number alone
-//   --only NAMES     some operations; --list names them all
-//   --cases N        so many of each operation (100)
-//   --minutes M      for so long instead, the same time for each operation
-//   --first K        numbers begin at K (0)
-//   --case K         that one alone: what the line "repeat:" of a failure says
-//   --failures N     ends after N kinds of failures (30); a kind is an operation and a property
-//   --no-shrink      failures as they were drawn
-//   --print          every case before it runs
+//   --seed S         seed of all cases (1); the seed, the operation and its number determine a case
+//   --only NAMES     run only these operations; --list names them all
+//   --cases N        number of cases of each operation (100)
+//   --minutes M      run for M minutes instead, divided equally among the operations
+//   --first K        number of the first case (0)
+//   --case K         run only case K, as in the line "repeat:" of a failure
+//   --failures N     end after N kinds of failures (30); a kind is an operation and a property
+//   --no-shrink      print failures as they were drawn
+//   --print          print every case before it runs
 //
 // Under mpirun every rank takes part in every case. Failures are printed as they are found, shrunk to the smallest case
 // that still fails, with the line that repeats them (ci/hunt builds this program and passes such lines on); at the end
-// a table: cases, failures, how near the worst error came to its bound, and numbers that have none. Exit code 0:
-// nothing was found; 1: something was; 2: bad usage. A case that hangs for two minutes or crashes ends the program with
+// a table: cases, failures, the worst error's share of its bound, and numbers without bounds. Exit code 0:
+// no failure; 1: failures; 2: bad usage. A case that hangs for two minutes or crashes ends the program with
 // its line.
 #include "hunt/operation.hpp"
 #include <heddle/comm/device.hpp>
@@ -49,7 +49,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What a signal prints: where a case hangs or crashes, nothing else can.
+// Text for the signal handler, which alone can report a case that hangs or crashes.
 char line_of_case[256];
 int length_of_line = 0;
 extern "C" void stopped(int signal) {
@@ -94,7 +94,7 @@ class Hunt {
   }
 
  private:
-  // The operation that had least time so far, of those that are not through: rank 0 says.
+  // Return the unfinished operation with the least time so far; rank 0 chooses.
   std::optional<std::size_t> chosen(double begin) {
     Index next = -1;
     if (world_.root() && static_cast<long>(groups_.size()) < settings_.failures) {
@@ -121,7 +121,7 @@ class Hunt {
     return one;
   }
 
-  // Runs a case on all ranks; the failures of rank 0, or else of the first rank that has some, on every rank.
+  // Run a case on all ranks; every rank gets the failures of rank 0, or else of the first rank with failures.
   Verdict judged(const HuntedOperation& operation, const Case& one) const {
     Verdict verdict;
     try {
@@ -176,7 +176,7 @@ class Hunt {
     tally.seconds += now() - begin;
   }
 
-  // The first of a kind shrunk and in full, the next two with their line alone, further ones counted.
+  // Print the first failure of a kind shrunk and in full, the next two with their line alone; count further ones.
   void report(const HuntedOperation& operation, const Case& one, const Verdict::Failure& failure) {
     const long before = groups_[std::string(operation.name) + ": " + failure.property]++;
     if (before >= 3) return;

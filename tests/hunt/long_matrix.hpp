@@ -7,8 +7,8 @@
 
 namespace heddle::hunt {
 
-/// Numbers whose range and precision are beyond those of all scalars: sums of a few hundred terms are off by less than
-/// 2^-54 of their sizes.
+/// Numbers whose range and precision exceed those of all scalars: sums of a few hundred terms have errors below 2^-54
+/// of their sizes.
 using Long = std::complex<long double>;
 using LongMatrix = MatrixOf<Long>;
 

@@ -1,3 +1,4 @@
+// Square matrices that functions of matrices and eigensolvers find hard.
 #include "hunt/matrices.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ void fill_random(Random& random, Type type, Array& A) {
 
 namespace {
 
-// 10^e with e from [least, most], held in the type's range.
+// Return 10^e with e from [least, most], within the type's range.
 double power(Random& random, Type type, double least, double most) {
   const double limit = range_of(type).digits == 24 ? 36.0 : 300.0;
   const double e = least + (most - least) * 0.5 * (random.unit() + 1.0);
@@ -29,7 +30,7 @@ double largest_element(const Array& A) {
   for (const Value& x : A.values) largest = std::max({largest, std::abs(x.real()), std::abs(x.imag())});
   return largest;
 }
-// D A D^-1 (or D A D) with D of powers of two.
+// Scale A to D A D^-1 (or D A D) with D of powers of two.
 void grade(Random& random, Type type, Array& A, double decades, bool similar) {
   std::vector<int> d(static_cast<std::size_t>(A.rows));
   const bool sorted = random.one_in(2);
@@ -48,7 +49,7 @@ void grade(Random& random, Type type, Array& A, double decades, bool similar) {
   }
 }
 
-// The kinds of fill_general(), each with the size of what is large in it.
+// Kinds of matrices for fill_general(), each with the magnitude of its large elements.
 void shift_like(Random& random, Type type, Array& A, bool closed) {
   const Index n = A.rows;
   const double above = power(random, type, -6, 12);
@@ -186,7 +187,7 @@ void fill_general(Random& random, Type type, Array& A, double largest) {
     default:
       fill_random(random, type, A);
   }
-  // Of single graded matrices the norm is the point: these stay as they are.
+  // Graded matrices keep their norm, which is the point of them.
   if (kind != 0 && kind != 5 && kind != 9) scale_to(random, type, A, largest);
   round_to(type, A);
   if (kind >= 12 && kind <= 13) make_mirrored(A, kind == 13);
@@ -194,7 +195,7 @@ void fill_general(Random& random, Type type, Array& A, double largest) {
 
 namespace {
 
-// Q diag(values) Q^H by reflections, rounded as it comes.
+// Fill A with Q diag(values) Q^H by reflections, with ordinary rounding.
 void with_spectrum(Random& random, Type type, Array& A, const std::vector<double>& values) {
   const Index n = A.rows;
   for (Index i = 0; i < n; ++i) A.at(i, i) = values[static_cast<std::size_t>(i)];
@@ -235,7 +236,7 @@ std::vector<double> hard_spectrum(Random& random, Type type, Index n) {
   }
   return values;
 }
-// D (I + E) D: what eigensolvers with relative accuracy are for.
+// Fill A with D (I + E) D, on which eigensolvers can reach relative accuracy.
 void graded_definite(Random& random, Type type, Array& A) {
   fill_random(random, type, A);
   const double coupling = random.any_of(0.9, 0.3, 0.01, 1e-6) / static_cast<double>(A.rows);
@@ -246,7 +247,7 @@ void graded_definite(Random& random, Type type, Array& A) {
   const double range = range_of(type).digits == 24 ? 37.0 : 300.0;
   grade(random, type, A, (wide ? 0.5 * range : 5.0) * 0.5 * (random.unit() + 1.0), false);
   const double size = largest_element(A);
-  // Anywhere in the range, with the largest element below its end.
+  // Scale anywhere in the range, with the largest element below its end.
   const int top = random.any_of(range_of(type).largest - 2, 0, std::ilogb(size) / 2, std::ilogb(size));
   const int shift = top - std::ilogb(size);
   for (Value& x : A.values) x = Value(std::ldexp(x.real(), shift), std::ldexp(x.imag(), shift));
@@ -377,7 +378,7 @@ void fill_rectangle(Random& random, Type type, Array& A) {
     default:
       break;
   }
-  // Anywhere in the range, mostly as they are.
+  // Scale anywhere in the range; most matrices are left as they are.
   const double size = largest_element(A);
   if (size > 0 && random.one_in(3)) {
     const int top = random.any_of(range_of(type).largest - 2, range_of(type).normal, 0);

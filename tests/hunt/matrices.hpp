@@ -5,28 +5,29 @@
 
 namespace heddle::hunt {
 
-/// With parts in [-1, 1).
+/// Return a number with parts in [-1, 1).
 [[nodiscard]] Value entry(Random& random, Type type);
-/// Each element an entry().
+/// Set each element to an entry().
 void fill_random(Random& random, Type type, Array& A);
-/// Each element to the nearest number of the type.
+/// Round each element to the nearest number of the type.
 void round_to(Type type, Array& A);
 
-/// Any matrix: random, graded, Kahan's, Forsythe's, companions, chains, Jordan blocks, nilpotent, circulant,
-/// triangular,
-/// [[0, x], [1/x, 0]] and its like, near-defective, block diagonal, scaled by D . D^-1, Hermitian and skew-Hermitian;
-/// its 1-norm mostly between 1e-3 and `largest`.
+/// Fill A with any matrix: random, graded, Kahan's, Forsythe's, companions, chains, Jordan blocks, nilpotent,
+/// circulant, triangular, [[0, x], [1/x, 0]] and similar, near-defective, block diagonal, scaled by D . D^-1, Hermitian
+/// and skew-Hermitian; its 1-norm mostly between 1e-3 and `largest`.
 void fill_general(Random& random, Type type, Array& A, double largest);
 
-/// Hermitian: random, of a given spectrum (clustered, repeated, of rank one), graded D H D with D over the range of the
-/// type, Hilbert's, Wilkinson's, arrows, blocks, diagonals with ties, tiny elements off the diagonal.
+/// Fill A with a Hermitian matrix: random, of a given spectrum (clustered, repeated, of rank one), graded D H D with D
+/// over the range of the type, Hilbert's, Wilkinson's, arrows, blocks, diagonals with ties, tiny elements off the
+/// diagonal.
 void fill_hermitian(Random& random, Type type, Array& A);
-/// Such matrices of 1 to 5 rows each, some of them the same one, whose rows are dealt out in a random order; all of
-/// them graded and positive definite in half of the drawings.
+/// Fill A with Hermitian blocks of 1 to 5 rows each, some of them equal, with rows in a random order; in half of the
+/// drawings all blocks are graded and positive definite.
 void fill_hermitian_parts(Random& random, Type type, Array& A);
 
-/// Rectangular: random, graded by columns or rows over the range of the type, of few different columns or rows, of rank
-/// one, signed permutations, any mood; square ones as fill_general() has them, too. Anywhere in the range.
+/// Fill A with a rectangular matrix: random, graded by columns or rows over the range of the type, of few different
+/// columns or rows, of rank one, signed permutations, any mood; square ones also by fill_general(). Its size is
+/// anywhere in the range.
 void fill_rectangle(Random& random, Type type, Array& A);
 
 }  // namespace heddle::hunt

@@ -1,4 +1,4 @@
-// Distributed matrices: redistribution, gathering, parts of complex ones, sums, multiples, traces and norms.
+// Distributed matrices: redistribution, gathering, complex parts, sums, multiples, traces and norms.
 #include "hunt/operations.hpp"
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/split_matrix.hpp>
@@ -46,7 +46,7 @@ template <Scalar T> void run_moves(const World& world, const Case& one, Verdict&
   }
 }
 
-// |error| of a sum of `terms` numbers of one sign in any order, each with so many roundings of its own.
+// Return a bound on |error| of a sum of `terms` numbers of one sign in any order, each with `own` roundings.
 template <Scalar T> double sum_bound(Index terms, double own, double size) {
   return 1.01 * (static_cast<double>(terms) + own) * static_cast<double>(unit_roundoff<T>) * size;
 }
@@ -87,7 +87,7 @@ template <Scalar T> void run_norms(const World& world, const Case& one, Verdict&
     bool nan = false;
     bool infinite = false;
     for (const Value& x : given.values) {
-      // The modulus of a number with an infinite part is infinite, whatever the other is.
+      // The modulus of a number with an infinite part is infinite, whatever the other part is.
       nan = nan || std::isnan(std::abs(x));
       infinite = infinite || std::isinf(x.real()) || std::isinf(x.imag());
     }
@@ -97,7 +97,7 @@ template <Scalar T> void run_norms(const World& world, const Case& one, Verdict&
     } else if (infinite) {
       verdict.holds(std::string(name) + ": infinite", std::isinf(found), text);
     } else if (truth.to_double() < most * (1 - 1e-5)) {
-      // |x| of complex x: within 2 units by hypot.
+      // hypot gives |x| of complex x within 2 units.
       verdict.within(
           name, std::abs(static_cast<double>(found) - truth.to_double()),
           sum_bound<T>(terms, is_complex<T> ? 4 : 2, truth.to_double()) + static_cast<double>(terms) * smallest, text);

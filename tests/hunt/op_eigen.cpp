@@ -28,7 +28,7 @@ void draw_matrix(Random& random, Case& one) {
   one.add_knob("layout", random.below(layouts));
 }
 
-// Only one triangle is read: the other is spoilt.
+// Spoil the triangle that must not be read.
 Array spoilt(const Array& A, bool upper) {
   Array B = A;
   for (Index j = 0; j < A.columns; ++j) {
@@ -45,7 +45,7 @@ template <Scalar T> std::vector<double> values_of(const Kokkos::View<Real<T>*, M
   return values;
 }
 
-// On GPUs blocks have 8 or 16 columns.
+// Draw the block size; on GPUs blocks have 8 or 16 columns.
 void draw_block(Random& random, Case& one) {
   one.add_knob("block", test::on_host ? random.any_of(0L, 1L, 2L, 3L) : random.any_of(0L, 8L, 16L));
 }
@@ -99,8 +99,8 @@ void draw_batch(Random& random, Case& one) {
   one.add_knob("neighbours", random.below(6));
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
 }
-// Matrices that are solved as block columns: what holds together by few rows, whose eigenvalues are known by many
-// digits, or by all of them.
+// Draw matrices large enough for block columns. Parts coupled in few rows have eigenvalues known to many digits; other
+// matrices are drawn too.
 void draw_large_batch(Random& random, Case& one) {
   const Index n = random.one_in(6) ? random.between(81, 130) : random.between(65, 80);
   Array& A = one.add("A", 'n', n, 'n', n);
@@ -115,7 +115,7 @@ void draw_large_batch(Random& random, Case& one) {
   one.add_knob("neighbours", random.below(4));
   one.add_knob("accuracy", random.any_of(0L, 0L, 2L));
 }
-// Of all parts, those of zeros too.
+// Return the signs of all real and imaginary parts, zeros included.
 template <Scalar T> std::vector<bool> signs_of(const HostMatrix<T>& A) {
   std::vector<bool> signs;
   for (std::size_t at = 0; at < A.size(); ++at) {
@@ -132,7 +132,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
                                             .upper = one.knob("upper") != 0,
                                             .reproducible = one.knob("reproducible") != 0};
   eigen::JacobiBatchedReport report;
-  // The matrix with its reverse and multiples for neighbours; the one at `at` is the matrix itself.
+  // Solve the matrix, at index `at`, with simple matrices as neighbours.
   const auto computed = [&](const ExecutionSpace& space, std::size_t count, std::size_t at) {
     const Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace> A("heddle::hunt::A", n, n, count);
     const Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace> V("heddle::hunt::V", n, n, count);
@@ -163,7 +163,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
     verdict.holds("NaN and infinity are counted", !converged && report.not_converged == 1);
     return;
   }
-  // On a GPU of NVIDIA's, large matrices have bits of their own only where `reproducible` asks for them.
+  // On NVIDIA GPUs the bits of large matrices are independent of neighbours only if `reproducible` is set.
   if (test::on_host || n <= 64 || options.reproducible) {
     verdict.holds("bits do not depend on neighbours", found.w == alone.w && difference(found.V, alone.V).empty(),
                   difference(found.V, alone.V));
@@ -172,7 +172,7 @@ template <Scalar T> void run_batched(const World& world, const Case& one, Verdic
   verdict.holds("converges", converged);
   if (!converged || !world.root()) return;
   const EigenTruth truth = eigen_truth(given);
-  // `automatic` keeps relative accuracy where A is positive definite, which the scaled matrix says is known.
+  // `automatic` keeps relative accuracy if A is positive definite; a known condition of the scaled matrix shows that.
   judge_eigen<T>(verdict, given, truth, found, options.accuracy == JacobiAccuracy::automatic && truth.condition > 0,
                  true);
 }

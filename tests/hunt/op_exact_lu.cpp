@@ -1,4 +1,4 @@
-// Exact LU: every element against its definition with the factors that came out; solutions and condition numbers.
+// Exact LU: every element against its definition from the computed factors; solutions and condition numbers.
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
 #include <heddle/exact/lu.hpp>
@@ -18,7 +18,7 @@ void draw_system(Random& random, Case& one, bool square) {
   } else {
     fill_hard(random, one.type, A);
   }
-  // Rows that repeat, so that sums cancel and pivots are equal.
+  // Repeated rows make sums cancel and pivots equal.
   for (Index i = 1; i < m && random.one_in(3); ++i) {
     for (Index j = 0; j < n; ++j) A.at(i, j) = A.at(i - 1, j);
   }
@@ -31,7 +31,7 @@ void draw_system(Random& random, Case& one, bool square) {
 template <Scalar T> double size_of(const T& x) {
   return std::abs(static_cast<double>(Kokkos::real(x))) + std::abs(static_cast<double>(Kokkos::imag(x)));
 }
-// |x| as the pivots are compared: |real| + |imaginary| in the type's own precision.
+// Return |x| as pivots are compared: |real| + |imaginary| in the type's own precision.
 template <Scalar T> Real<T> pivot_size(const T& x) {
   if constexpr (is_complex<T>) {
     return std::abs(x.real()) + std::abs(x.imag());
@@ -154,7 +154,7 @@ template <Scalar T> void run_solve(const World&, const Case& one, Verdict& verdi
     }
     if (!size.is_zero()) error = std::max(error, (residual.absolute() / size).to_double());
   }
-  // Rounded once: the report may be off by a few units of T; of complex numbers sizes may be |re| + |im|.
+  // One rounding: the report may be off by a few units of T; sizes of complex numbers may be |re| + |im|.
   const double u = static_cast<double>(unit_roundoff<T>);
   const double slack = is_complex<T> ? 2.0 : 1.0 + 8 * u;
   const double nothing = u * u * u;
@@ -163,7 +163,7 @@ template <Scalar T> void run_solve(const World&, const Case& one, Verdict& verdi
                 "reported " + shown(result.backward_error) + ", true " + shown(error));
 }
 
-// |A|_1 |A^-1|_1 against what condition() says of it.
+// Compare condition() with |A|_1 |A^-1|_1.
 template <Scalar T> void run_exact_condition(const World&, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   if (given.rows == 0 || given.rows > 12 || !is_finite(given)) return verdict.skip();
@@ -190,8 +190,8 @@ template <Scalar T> void run_exact_condition(const World&, const Case& one, Verd
       if (!is_finite(factors(i, j))) return verdict.skip();
     }
   }
-  // An estimate from the factors, which are exact for a matrix u |L| |U| away, or the smallest number times n: known as
-  // far as that leaves A regular.
+  // The estimate uses factors that are exact for a matrix off by u |L| |U|, or by n times the smallest number; its
+  // accuracy is judged only as far as that matrix stays regular.
   const Wide smallest(static_cast<double>(std::numeric_limits<Real<T>>::denorm_min()));
   const double rounding =
       std::max(static_cast<double>(unit_roundoff<T>), static_cast<double>(given.rows) * (smallest / norm).to_double());

@@ -11,7 +11,7 @@ namespace {
 
 using exact::Expected;
 
-// A factor: 0, 1, -1, or anything.
+// Draw a factor: 0, 1, -1, or any number.
 void draw_factor(Random& random, Case& one, const std::string& name) {
   Array& factor = one.add(name, '1', 1);
   fill_hard(random, one.type, factor);
@@ -20,12 +20,12 @@ void draw_factor(Random& random, Case& one, const std::string& name) {
 template <Scalar T> T factor(const Case& one, const std::string& name) {
   return test::narrow<T>(one.array(name).values[0]);
 }
-// Element (i, j) of op(X).
+// Return element (i, j) of op(X).
 template <Scalar T> T element(const HostMatrix<T>& X, Operation op, Index i, Index j) {
   const auto at = [&](Index p, Index q) { return X(static_cast<std::size_t>(p), static_cast<std::size_t>(q)); };
   return op == Operation::none ? at(i, j) : op == Operation::transpose ? at(j, i) : conjugate(at(j, i));
 }
-// Rows of A become combinations whose products with x cancel: every second column is minus the one before.
+// Make products with x cancel: every second column is minus the one before.
 void cancel_columns(Random& random, Array& A, Array& x) {
   for (Index j = 1; j < A.columns; j += 2) {
     for (Index i = 0; i < A.rows; ++i) A.at(i, j) = random.one_in(6) ? A.at(i, j) : A.at(i, j - 1);
@@ -64,14 +64,14 @@ void draw_products(Random& random, Case& one, long columns_of_b) {
   fill_hard(random, one.type, one.add("C", 'm', m, n_label, n));
   draw_factor(random, one, "alpha");
   draw_factor(random, one, "beta");
-  // Operations are no knobs to be made simple: shapes follow from them.
+  // Shrinking must keep the operations, since shapes follow from them.
   one.add_knob("op_a", op_a, op_a);
   one.add_knob("op_b", op_b, op_b);
   one.add_knob("layout", random.below(layouts));
   one.add_knob("placement", random.below(100));
 }
 
-// alpha op(A) op(B) + beta C, one element, and whether it is to be judged.
+// Return one element of alpha op(A) op(B) + beta C, and whether to judge it.
 template <Scalar T>
 std::pair<T, bool> expected_element(const Case& one, const HostMatrix<T>& A, const HostMatrix<T>& B,
                                     const HostMatrix<T>& C, Index i, Index j, Index inner) {
@@ -90,7 +90,7 @@ std::pair<T, bool> expected_element(const Case& one, const HostMatrix<T>& A, con
     finite = finite && is_finite(c);
     sum.add(beta, c);
   }
-  // With infinities the order in which complex parts meet shows: all that is promised is that no number comes out.
+  // With infinities the result depends on how complex parts meet; only a non-finite result is promised.
   return {sum.value(), finite};
 }
 template <Scalar T>
@@ -157,7 +157,7 @@ void draw_triangle(Random& random, Case& one) {
   one.add_knob("unit", random.below(2));
   one.add_knob("layout", random.below(layouts));
 }
-// Each element of x is what the one before make it: judged with the x that came out.
+// Judge each element of x by the computed elements before it.
 template <Scalar T> void run_trsv(const World&, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const Placed<T> A(given, one.knob("layout"));

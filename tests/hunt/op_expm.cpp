@@ -24,13 +24,13 @@ double largest_of(Random& random, const Case& one) {
 void draw_options(Random& random, Case& one) {
   draw_matrix(random, one, largest_of(random, one));
   one.add_knob("method", random.one_in(2) ? 0 : random.below(6));
-  one.add_knob("structure", random.below(3));  // automatic, general, what it is
+  one.add_knob("structure", random.below(3));  // automatic, general, the actual structure
   one.add_knob("balance", random.one_in(4) ? 1 : 0);
   one.add_knob("certificate", random.below(2));
   one.add_knob("products of complex", random.any_of(3L, 4L), 3);
   one.add_knob("arithmetic", random.below(3));
   one.add_knob("tile", random.any_of(0L, 1L, 3L, 16L));
-  one.add_knob("digits", random.one_in(4) ? random.between(3, 10) : 0);  // of the tolerance; 0: all
+  one.add_knob("digits", random.one_in(4) ? random.between(3, 10) : 0);  // digits of the tolerance; 0: all
   one.add_knob("place A", random.below(100));
   one.add_knob("place E", random.below(100));
 }
@@ -56,9 +56,9 @@ ExpmOptions expm_options_of(const Case& one) {
   return options;
 }
 
-// What expm.hpp says of structure: exp of a Hermitian A is Hermitian to the bit, zeros that no
-// path of nonzero elements leads to stay zeros, the diagonals of triangular ones are exp(a_ii) (to the library's exp: 1
-// unit; of complex a_ii 4).
+// Check the promises of expm.hpp on structure: exp of a Hermitian A is Hermitian to the bit, zeros that no path of
+// nonzero elements reaches stay zeros, the diagonals of triangular matrices are exp(a_ii) (to the library's exp: 1
+// unit; 4 for complex a_ii).
 template <Scalar T>
 void judge_structure(Verdict& verdict, const Case& one, const HostMatrix<T>& E, const ExpmOptions& options) {
   const Array& A = one.array("A");
@@ -114,9 +114,9 @@ template <Scalar T> Computed<T> computed(const Communicator& comm, const Case& o
   return result;
 }
 
-// A backward error of `tolerance`, and roundings: no header promises a number. For normal A the exponential's condition
-// is |A|, so n times it in the 1-norm, and 1e3 n u max(1, |A|_1) is what a result must be within to be proven; for
-// others 1e4 n u times the condition number is where a result is suspicious.
+// Return the error bound: a backward error of `tolerance`, and roundings, for which no header promises a number. For
+// normal A the exponential's condition is |A|, so n times it in the 1-norm, and a result is proven within 1e3 n u
+// max(1, |A|_1); for others a result is suspicious beyond 1e4 n u times the condition number.
 template <Scalar T> double allowed(const ExponentialTruth& truth, double tolerance, Index size) {
   const double n = static_cast<double>(std::max<Index>(size, 1));
   const double nu = n * static_cast<double>(unit_roundoff<T>);
@@ -145,11 +145,11 @@ void judge(Verdict& verdict, const Case& one, const ExpmOptions& options, const 
   const Index n = one.array("A").rows;
   if (options.certificate && found.report.certificate && !truth.tiny) {
     verdict.within("certificate bounds the error", error, *found.report.certificate);
-    // What the header promises wherever the limbs suffice, as they do for normal matrices of any norm.
+    // The header promises this if the limbs suffice, as they do for normal matrices of any norm.
     const double nu = static_cast<double>(std::max<Index>(n, 1)) * static_cast<double>(unit_roundoff<T>);
     if (truth.normal) verdict.within("certificate is near the error", *found.report.certificate, 1.2 * error + 5 * nu);
   }
-  // Numbers that underflow have no relative error.
+  // Results that underflow have no relative accuracy.
   if (is_series || truth.tiny) return;
   verdict.within(truth.normal ? "error, normal matrix" : "error", error, allowed<T>(truth, options.tolerance, n));
   if (options.gemm.arithmetic != Arithmetic::native && !native.thrown.any) {
@@ -176,7 +176,7 @@ template <Scalar T> void run_expm(const World& world, const Case& one, Verdict& 
   Computed<T> native;
   if (options.gemm.arithmetic != Arithmetic::native) native = computed<T>(world.alone, one, plain);
   if (world.root()) judge<T>(verdict, one, options, found, native);
-  // The tile that is chosen may follow the ranks, and so may arithmetic that is.
+  // Automatic tiles and automatic arithmetic may depend on the number of ranks.
   if (options.gemm.tile == 0 || options.gemm.arithmetic == Arithmetic::automatic) return;
   ExpmOptions quick = options;
   quick.certificate = false;
@@ -193,7 +193,7 @@ void draw_batch(Random& random, Case& one) {
   one.add_knob("right", random.below(2));
   one.add_knob("digits", random.one_in(4) ? random.between(3, 10) : 0);
 }
-// The matrix among neighbours: A, A / 2, A^T, ... of which the first is judged.
+// Compute the matrix among neighbours: A, A / 2, A^T, ...; the first is judged.
 template <Scalar T> void run_batched(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const auto n = static_cast<std::size_t>(given.rows);
@@ -285,7 +285,7 @@ template <Scalar T> void run_on_vector(const World& world, const Case& one, Verd
   options.method = static_cast<ExpmActionMethod>(one.knob("method"));
   if (options.method == ExpmActionMethod::chebyshev && !known) options.method = ExpmActionMethod::automatic;
   options.dimension = static_cast<int>(std::clamp(one.knob("dimension"), 2L, 100L));
-  // Steps are as many as the norm says: without a bound some cases would take for ever.
+  // The number of steps grows with the norm; unbounded cases would take too long.
   Wide::bits = 64;
   const Wide steps = norm1(WideMatrix(given)) * Wide(std::abs(time));
   if (steps.is_number() && Wide(300.0) < steps) return verdict.skip();
@@ -310,7 +310,7 @@ template <Scalar T> void run_on_vector(const World& world, const Case& one, Verd
   }
   verdict.holds("finite", !overflows<T>(of_action, 1.01), "a result that overflows was returned");
   if (truth.tiny || block.values.empty()) return;
-  // A column's error over |exp(time A)|_1 |column|_1; Taylor's terms may be e^5 above the sum.
+  // The error of a column is relative to |exp(time A)|_1 |column|_1; Taylor terms may be e^5 above the sum.
   const double scale = (norm1(*truth.E) * norm1(WideMatrix(block))).to_double();
   const double error = distance1(WideMatrix(found), expected).to_double();
   if (scale == 0 || !std::isfinite(scale)) return;

@@ -1,5 +1,4 @@
-// Actions of exponentials and phi functions: every method by structure and spectral width, and what it says of its
-// error.
+// Actions of exponentials and phi functions: every method by structure and spectral width, and its estimated error.
 #include "hunt/exponentials.hpp"
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
@@ -11,8 +10,8 @@
 namespace heddle::hunt {
 namespace {
 
-// Hermitian, or i times that, with a spectrum on one side of zero, on both, or in two far clusters, up to 1e8 wide
-// where it is diagonal, to which the reference then is a closed form.
+// Fill A Hermitian, or i times Hermitian, with a spectrum on one side of zero, on both, or in two far clusters.
+// Diagonal matrices are up to 1e8 wide, since their reference is a closed form.
 void fill_spectrum(Random& random, Type type, Array& A) {
   const bool diagonal = random.one_in(2);
   const double width = random.any_of(1.0, 30.0, 1e3, 1e5, diagonal ? 1e8 : 1e4);
@@ -37,7 +36,7 @@ void fill_spectrum(Random& random, Type type, Array& A) {
   }
 }
 
-// Strictly triangular of any grading, a Jordan block, Grcar's matrix, or any other.
+// Fill A strictly triangular of any grading, with a Jordan block, Grcar's matrix, or any other.
 void fill_non_normal(Random& random, Type type, Array& A) {
   const Index n = A.rows;
   const long kind = random.below(4);
@@ -79,7 +78,7 @@ ExpmActionOptions action_options_of(const Case& one) {
   return options;
 }
 
-// Steps are as many as the norm says where A has no structure; more than these would take for ever.
+// Return whether a case takes too long: without structure the number of steps grows with the norm.
 bool takes_long(const Case& one, const ExpmActionOptions& options) {
   Wide::bits = 64;
   const Wide norm = norm1(WideMatrix(one.array("A"))) * Wide(std::abs(one.array("time").values[0]));
@@ -97,7 +96,7 @@ bool takes_long(const Case& one, const ExpmActionOptions& options) {
   return norm.is_number() && Wide(most) < norm;
 }
 
-// exp(time A): of a diagonal matrix its elements' own.
+// Return exp(time A); elementwise if A is diagonal.
 std::optional<WideMatrix> reference_of(const Array& A, const Value& time, Type type) {
   for (Index j = 0; j < A.columns; ++j) {
     for (Index i = 0; i < A.rows; ++i) {
@@ -117,7 +116,7 @@ std::optional<WideMatrix> reference_of(const Array& A, const Value& time, Type t
   return E;
 }
 
-// The largest ||found - expected||_2 / ||found||_2 of a column whose numbers are all in the middle of the range.
+// Return the largest ||found - expected||_2 / ||found||_2 of the columns with all numbers in the middle of the range.
 template <Scalar T> std::optional<double> column_error(const HostMatrix<T>& found, const WideMatrix& expected) {
   std::optional<double> largest;
   Wide::bits = 512;
@@ -132,7 +131,7 @@ template <Scalar T> std::optional<double> column_error(const HostMatrix<T>& foun
       size += x.square();
     }
     if (!(Wide(tiny) < size.root())) {
-      if (!error.is_zero()) continue;  // It underflows.
+      if (!error.is_zero()) continue;  // underflow
       largest = std::max(largest.value_or(0.0), 0.0);
       continue;
     }
@@ -206,7 +205,7 @@ template <Scalar T> void run_action(const World& world, const Case& one, Verdict
   if (thrown.any) {
     const Wide norm = norm1(WideMatrix(given)) * Wide(std::abs(time));
     const double u = static_cast<double>(unit_roundoff<T>);
-    // Errors are relative to exp(time A), which may overflow where columns leave its largest part out.
+    // Errors are relative to exp(time A), which may overflow even if the columns do not excite its largest part.
     ExponentialTruth whole;
     whole.E = E;
     return judge_refusal<T>(verdict, thrown, expected, Wide(0.05 / u) < norm || overflows<T>(whole, 0.99));
@@ -215,7 +214,7 @@ template <Scalar T> void run_action(const World& world, const Case& one, Verdict
   judge_error<T>(verdict, found, expected, report);
 }
 
-// phi_0 ... phi_p of A, first blocks of the exponential of a larger matrix.
+// Return a larger matrix whose exponential has phi_0 ... phi_p of A as its first blocks.
 Array beside_ones(const Array& A, Index p) {
   Array whole;
   const Index n = A.rows;
@@ -270,14 +269,14 @@ template <Scalar T> void run_phi_functions(const World& world, const Case& one, 
       for (Index i = 0; i < n; ++i) expected.at(i, j) = truth.E->at(i, j + k * n);
     }
     if (!(size < std::numeric_limits<double>::infinity()) || truth.tiny) return verdict.skip();
-    // As exp(A) itself is judged: no header promises a number for the roundings.
+    // Judged as exp(A) itself: no header promises a number for the roundings.
     const double allowed =
         1e4 * static_cast<double>(std::max<Index>(n, 1)) * u * std::max({1.0, truth.condition, truth.norm}) * size;
     verdict.within("error of a function", distance1(WideMatrix(found[at]), expected).to_double(), allowed);
   }
 }
 
-// [A W; 0 J], whose exponential's last column has the sum of time^k phi_k(time A) b_k for b_0 = 0.
+// Return [A W; 0 J]; the last column of its exponential has the sum of time^k phi_k(time A) b_k for b_0 = 0.
 Array beside_vectors(const Array& A, const Array& B) {
   const Index n = A.rows;
   const Index p = B.columns - 1;

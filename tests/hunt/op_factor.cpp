@@ -1,5 +1,5 @@
-// LU and Cholesky factorizations over all ranks: factors within their bounds, info as exact arithmetic has it, bits as
-// promised; determinants and condition numbers from factors.
+// LU and Cholesky factorizations over all ranks: factors within their bounds, info as in exact arithmetic, promised
+// bits; determinants and condition numbers from factors.
 #include "hunt/factor_bounds.hpp"
 #include "hunt/operations.hpp"
 #include "hunt/systems.hpp"
@@ -15,7 +15,7 @@ namespace {
 template <Scalar T> double part_of(const T& x) {
   return std::max(std::abs(static_cast<double>(Kokkos::real(x))), std::abs(static_cast<double>(Kokkos::imag(x))));
 }
-// The larger part; a NaN where there is one.
+// Return the largest part, or NaN if any part is NaN.
 template <Scalar T> double largest_part_of(const HostMatrix<T>& A, bool upper) {
   double most = 0;
   for (std::size_t j = 0; j < A.extent(1); ++j) {
@@ -31,7 +31,7 @@ template <Scalar T> HostMatrix<T> as_matrix(const std::vector<Value>& values, In
   return test::host_matrix<T>(
       rows, columns, [&](Index i, Index j) { return test::narrow<T>(values[static_cast<std::size_t>(i + j * rows)]); });
 }
-// Pivots, info and growth are what they are on rank 0.
+// Check that pivots, info and growth equal those of rank 0.
 void judge_alike(const World& world, Verdict& verdict, const LuReport& report) {
   std::vector<Index> numbers = report.pivots;
   numbers.push_back(report.info);
@@ -138,7 +138,8 @@ template <Scalar T> void run_lu(const World& world, const Case& one, Verdict& ve
                 on_one.info == report.info && same_real(on_one.growth, report.growth));
 }
 
-// Whether A is positive definite beyond all roundings: D^-1 A D^-1, D^2 A's diagonal, is dominated by its diagonal.
+// Return whether A is positive definite beyond all roundings: D^-1 A D^-1, with D^2 the diagonal of A, is dominated by
+// its diagonal.
 template <Scalar T> bool surely_definite(const Array& A) {
   const auto n = static_cast<double>(A.rows);
   for (Index i = 0; i < A.rows; ++i) {
@@ -210,7 +211,7 @@ void judge_cholesky(Verdict& verdict, const Case& one, const HostMatrix<T>& foun
 
 template <Scalar T> void run_cholesky(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  // What is above the diagonal, and imaginary parts on it, are not to be read.
+  // Elements above the diagonal and its imaginary parts must not be read.
   Array lower = given;
   for (Index j = 0; j < given.rows; ++j) {
     for (Index i = 0; i < j; ++i) lower.at(i, j) = std::numeric_limits<double>::quiet_NaN();
@@ -267,14 +268,14 @@ template <Scalar T> void run_determinant(const World& world, const Case& one, Ve
   product.scale(-found.exponent);
   const double size = product.absolute().to_double();
   const WideComplex off = product - WideComplex(test::widen(found.mantissa));
-  // Products of real numbers are rounded once each; of complex ones each part is, which is some 4 u of the whole, and
-  // what is small in a factor may underflow beside its larger part.
+  // Products of real numbers have one rounding; those of complex numbers one per part, about 4 u of the whole, and a
+  // small part of a factor may underflow beside the larger one.
   const double unit = static_cast<double>(unit_roundoff<T>) * (is_complex<T> ? 4 : 1);
   verdict.within("the product of the diagonal", off.absolute().to_double(),
                  1.01 * static_cast<double>(given.rows + 1) * unit * size);
 }
 
-// |A|_1 |A^-1|_1 against what condition() says of it.
+// Compare condition() with |A|_1 |A^-1|_1.
 template <Scalar T> void run_condition(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
@@ -297,7 +298,7 @@ template <Scalar T> void run_condition(const World& world, const Case& one, Verd
   if (!inverse) return verdict.skip();
   const Wide exact_norm = norm1(WideMatrix(given));
   const double truth = (norm1(*inverse) * exact_norm).to_double();
-  // The factors are exact for a matrix that is off by (|L| |U|) n u, and by the smallest number times n.
+  // The factors are exact for a matrix off by (|L| |U|) n u, and by n times the smallest number.
   double product = 0;
   const LongMatrix L = lower_of(LongMatrix(LU), true);
   const LongMatrix U = upper_of(LongMatrix(LU), false);

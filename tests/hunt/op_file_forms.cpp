@@ -1,4 +1,4 @@
-// Files that others write: integers of every size in every format that has them, and numbers in Fortran's forms.
+// Files of other programs: integers of every size in every format that has them, and numbers in Fortran's forms.
 #include "hunt/operations.hpp"
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/text_list.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 __extension__ using Int128 = __int128;
 
-// A name that all ranks agree on.
+// Return a file name common to all ranks.
 std::string name_for(const World& world, const std::string& ending) {
   std::string name =
       (std::filesystem::temp_directory_path() / ("heddle-hunt-" + std::to_string(::getpid()) + ending)).string();
@@ -88,7 +88,7 @@ void write_integers(const Case& one, const std::string& name) {
   }
 }
 
-// Terms of each element are T of one sign and of falling size, whose sum is the integer.
+// The terms of each element have type T, one sign and decreasing size, and sum to the integer.
 template <Scalar T> void run_integers(const World& world, const Case& one, Verdict& verdict) {
   static constexpr const char* endings[] = {".mtx", ".h5", ".npy", ".dat"};
   const std::string ending = endings[one.knob("format") % 4];
@@ -96,7 +96,7 @@ template <Scalar T> void run_integers(const World& world, const Case& one, Verdi
   if (world.root()) write_integers(one, name);
   world.all.barrier();
   const Integers& A = one.integer("A");
-  // HDF5 has rows together, a list is one column.
+  // HDF5 stores rows contiguously; a list is one column.
   const bool turned = ending == ".h5";
   const bool list = ending == ".dat";
   const PlacementChoice place = [&](Index m, Index n) {
@@ -154,7 +154,7 @@ void draw_forms(Random& random, Case& one) {
   one.add_knob("begin", random.below(4));
 }
 
-// A number with 17 digits, its exponent as `form` says.
+// Format a number with 17 digits and an exponent in the form `form`.
 std::string fortran(double x, long form) {
   char digits[40];
   std::snprintf(digits, sizeof(digits), "%+.16E", x);

@@ -1,4 +1,4 @@
-// Matrices written and read back: the bits themselves, in any format, type and placement.
+// Matrices written and read back: equal bits in any format, type and placement.
 #include "hunt/operations.hpp"
 #include <heddle/io/matrix_file.hpp>
 

@@ -79,9 +79,9 @@ template <Scalar T> void run_derivative(const World& world, const Case& one, Ver
                     found.thrown.message);
     } else {
       const double nu = static_cast<double>(std::max<Index>(A.rows, 1)) * static_cast<double>(unit_roundoff<T>);
-      // As of expm: what is beyond is suspicious.
+      // Larger errors are suspicious, as in op_expm.cpp.
       if (in_range<T>(*exponential.E) && in_range<T>(*truth.L)) {
-        // The adjoint's exponential is that of A^H, given back as that of A.
+        // For the adjoint the exponential of A^H is computed and returned as that of A.
         verdict.within("error of the exponential", error_of<T>(found.E, *exponential.E),
                        1e4 * nu * std::max({1.0, exponential.condition, exponential.norm}));
         verdict.within("error of the derivative", error_of<T>(found.L, *truth.L),

@@ -1,4 +1,4 @@
-// Distributed products, native and emulated: errors within their bounds, bits as promised.
+// Distributed products, native and emulated: errors within their bounds, promised bits.
 #include "hunt/operations.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/gemm/gemm.hpp>
@@ -18,7 +18,7 @@ Array turned(const Array& X, bool turn) {
   }
   return Y;
 }
-// Rows of A and columns of B with exponents of their own, within rows and columns too.
+// Scale rows of A and columns of B by separate exponents, which vary within them too.
 void grade(Random& random, Type type, Array& X) {
   const int range = range_of(type).largest / 4;
   const bool rows = random.one_in(2);
@@ -44,7 +44,7 @@ void draw_factors(Random& random, Case& one, long most_inner) {
   fill_hard(random, one.type, B);
   if (random.one_in(3)) grade(random, one.type, A);
   if (random.one_in(3)) grade(random, one.type, B);
-  // Sums that cancel: columns of A and rows of B in pairs.
+  // Columns of A and rows of B in pairs whose products cancel.
   for (Index j = 1; j < k && random.one_in(4); j += 2) {
     for (Index i = 0; i < m; ++i) A.at(i, j) = A.at(i, j - 1);
     for (Index i = 0; i < n; ++i) B.at(j, i) = random.one_in(9) ? B.at(j, i) : -B.at(j - 1, i);
@@ -95,7 +95,7 @@ GemmOptions gemm_options_of(const Case& one) {
   return options;
 }
 
-// Element (i, j) of op(X), exactly.
+// The factors op(A), op(B) with exact elements.
 struct Factors {
   WideMatrix A, B;
   Operation op_a, op_b;
@@ -107,14 +107,14 @@ struct Factors {
   }
 };
 
-// What an element is to be, and the sizes that bounds are made of.
+// Reference of an element, and the sizes in its bounds.
 struct Element {
   WideComplex exact;    // of alpha op(A) op(B) + beta C
   WideComplex product;  // of op(A) op(B)
   double terms = 0;     // sum |a_k b_k|
   double norms = 0;     // |a|_2 |b|_2
   double factors = 0;   // sum |a_k| + sum |b_k|
-  double largest = 0;   // the largest that any partial sum can be: sum (|re| + |im|)(...), and beta C
+  double largest = 0;   // largest possible partial sum: sum (|re| + |im|)(...), and beta C
   bool finite = true;   // its row, column and own C
 };
 Element element_of(const Case& one, const Factors& factors, Index i, Index j) {
@@ -148,7 +148,7 @@ Element element_of(const Case& one, const Factors& factors, Index i, Index j) {
       sizes.to_double() * std::max(1.0, 2 * std::abs(alpha)) + (beta == 0.0 ? 0.0 : 2 * std::abs(beta) * std::abs(c));
   return e;
 }
-// 128 bits lose less than 2^-70 of a bound that has the size of the terms in it; exact sums are compared with all bits.
+// 128 bits lose less than 2^-70 of a bound as large as the terms; exact sums are compared with all bits.
 Factors factors_of(const Case& one, bool exact) {
   Wide::bits = exact ? 6600 : 128;
   const Array& B = one.array("B");
@@ -156,10 +156,10 @@ Factors factors_of(const Case& one, bool exact) {
           one.op("op_b") == Operation::none ? B.rows : B.columns};
 }
 
-// The classical bound of a sum of `inner` products in any order, with fused or plain operations, then alpha times it
-// plus beta C (N. Higham, Accuracy and Stability, 3.1 and 3.6: complex products add sqrt(2) gamma_2 each), and half the
-// smallest number for each operation that underflows. A BLAS may multiply a factor by alpha first, as the reference
-// BLAS does: what underflows there comes times the other factor.
+// Return the classical bound of a sum of `inner` products in any order, with fused or plain operations, then alpha
+// times it plus beta C (N. Higham, Accuracy and Stability, 3.1 and 3.6: complex products add sqrt(2) gamma_2 each),
+// plus half the smallest number for each operation that underflows. A BLAS may multiply a factor by alpha first, as the
+// reference BLAS does; underflow there is multiplied by the other factor.
 template <Scalar T> double classical_bound(const Case& one, const Element& e, Index i, Index j, Index inner) {
   const double u = static_cast<double>(unit_roundoff<T>);
   const double smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
@@ -206,7 +206,7 @@ void judge(Verdict& verdict, const Case& one, const HostMatrix<T>& found, const 
       if (!emulated || alpha == 0.0 || report.emulation.fallback == Fallback::native) {
         verdict.within("native error", error, classical_bound<T>(one, e, i, j, alpha == 0.0 ? 0 : factors.inner), text);
       } else if (report.emulation.fallback == Fallback::exact) {
-        // The tile is rounded once, alpha with it; beta C, which is added where C lives, takes another rounding.
+        // The tile is rounded once, alpha included; adding beta C on its rank takes another rounding.
         const double product = c_size == 0 ? 0.0 : std::abs(alpha) * e.product.absolute().to_double();
         verdict.within(
             "exact fallback", error,
@@ -218,7 +218,7 @@ void judge(Verdict& verdict, const Case& one, const HostMatrix<T>& found, const 
                        report.emulation.error_bound * e.norms + u * size * (is_complex<T> ? 1.4143 : 1.0) + smallest,
                        text);
       } else {
-        // The product rounded to T, alpha times it, beta C added with one rounding: three roundings of their sizes.
+        // Three roundings: the product to T, alpha times it, and the addition of beta C.
         const double product = e.product.absolute().to_double();
         verdict.within("emulated error, scaled", error,
                        std::abs(alpha) * report.emulation.error_bound * e.norms +
@@ -239,7 +239,7 @@ template <Scalar T> void run_distributed(const World& world, const Case& one, Ve
   const auto in_host_memory = [](const DistributedMatrix<T>& X) {
     return X.placement().residence() == Residence::host;
   };
-  // Layers are refused there.
+  // Products in host memory refuse layers.
   if (in_host_memory(A) || in_host_memory(B) || in_host_memory(C)) options.layers = 1;
   if (one.knob("arithmetic") == 3 && options.arithmetic == Arithmetic::automatic) return verdict.skip();
   GemmReport report;
@@ -252,7 +252,7 @@ template <Scalar T> void run_distributed(const World& world, const Case& one, Ve
   if (world.root()) judge<T>(verdict, one, found, report, emulated);
   verdict.holds("inputs stay",
                 difference(gather(A, 0), world.root() ? host_of<T>(one.array("A")) : HostMatrix<T>()).empty());
-  // One rank alone, A, B and C whole: the same bits at an equal tile; of emulated products at any.
+  // On one rank with A, B and C whole, the bits agree at equal tiles; bits of emulated products agree at any tile.
   if (options.arithmetic == Arithmetic::automatic) return;
   if (emulated && report.emulation.fallback != Fallback::native) options.tile = 17;
   options.bands_per_pass = 0;
@@ -273,7 +273,7 @@ void draw_local(Random& random, Case& one) {
   draw_factors(random, one, 40);
   one.add_knob("padding", random.below(2));
 }
-// MatrixViews have columns together: the padded layout, or the plain one.
+// MatrixViews have contiguous columns: the padded layout, or the plain one.
 template <Scalar T> void run_local(const World&, const Case& one, Verdict& verdict) {
   const long layout = one.knob("padding") != 0 ? 2 : 0;
   const Placed<T> A(one.array("A"), layout);

@@ -11,7 +11,7 @@ using eigen::JacobiAccuracy;
 using eigen::JacobiMethod;
 using eigen::JacobiOptions;
 
-// D A D, D powers of two up to 2^most and down to 2^-most, in the case's type.
+// Scale A to D A D, D of powers of two from 2^-most to 2^most, in the case's type.
 void grade(Random& random, Type type, Array& A, long most) {
   std::vector<int> d;
   for (Index i = 0; i < A.rows; ++i) d.push_back(static_cast<int>(random.between(-most, most)));
@@ -23,8 +23,8 @@ void grade(Random& random, Type type, Array& A, long most) {
     }
   }
 }
-// The sum of share^k v_k v_k^H over vectors of random numbers, or of numbers close to 1: positive definite but for
-// rounding, of about the condition share^-n.
+// Fill A with the sum of share^k v_k v_k^H over vectors of random numbers, or of numbers close to 1: positive definite
+// up to rounding, with a condition of about share^-n.
 void fill_definite(Random& random, Type type, Array& A) {
   const double digits = range_of(type).digits == 24 ? 6 : 15;
   const double condition = std::pow(10.0, -digits * 0.5 * (random.unit() + 1));
@@ -73,7 +73,7 @@ void draw(Random& random, Case& one) {
   one.add_knob("values only", random.one_in(4) ? 1 : 0);
 }
 
-// Powers of two that bring the diagonal of S between 1 and 4.
+// Return powers of two that bring the diagonal of S between 1 and 4.
 std::vector<int> exponents_of_diagonal(const Array& S) {
   std::vector<int> exponents;
   for (Index i = 0; i < S.rows; ++i) {
@@ -90,7 +90,7 @@ long double frobenius(const LongMatrix& X) {
   return std::sqrt(sum);
 }
 
-// The two promises of every pair, of matrices and vectors scaled by the diagonal of S.
+// Check the two promises for every pair, with matrices and vectors scaled by the diagonal of S.
 template <Scalar T> void judge_pairs(Verdict& verdict, const Array& H, const Array& S, const FoundEigen<T>& found) {
   const Index n = H.rows;
   const std::vector<int> d = exponents_of_diagonal(S);

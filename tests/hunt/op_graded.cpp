@@ -1,4 +1,4 @@
-// Inverses, determinants and condition numbers of matrices whose rows and columns are of any sizes, beside those of
+// Inverses, determinants and condition numbers of matrices with rows and columns of any sizes, against references of
 // many digits.
 #include "hunt/factor_bounds.hpp"
 #include "hunt/operations.hpp"
@@ -12,7 +12,7 @@
 namespace heddle::hunt {
 namespace {
 
-// Scales with the largest part of each row, and then of each column, below one and no less than a half.
+// Scales that bring the largest part of each row, and then of each column, into [1/2, 1).
 struct Scales {
   std::vector<long> rows, columns;
 };
@@ -39,7 +39,7 @@ std::optional<Scales> scales_of(const Array& A) {
   if (std::any_of(found.columns.begin(), found.columns.end(), is_zero)) return {};
   return found;
 }
-// m_ij 2^(sign (rows_i + columns_j)).
+// Return m_ij 2^(sign (rows_i + columns_j)).
 WideMatrix scaled(WideMatrix M, const std::vector<long>& rows, const std::vector<long>& columns, long sign) {
   for (Index j = 0; j < M.columns; ++j) {
     for (Index i = 0; i < M.rows; ++i) {
@@ -49,7 +49,7 @@ WideMatrix scaled(WideMatrix M, const std::vector<long>& rows, const std::vector
   return M;
 }
 
-// A matrix, its inverse and what roundings may come to beside the inverse of the scaled one.
+// A matrix, its inverse, and the rounding error relative to the inverse of the scaled matrix.
 struct Truth {
   Scales exponents;
   WideMatrix inverse;         // Of A.
@@ -119,7 +119,7 @@ template <Scalar T> void run_inverse(const World& world, const Case& one, Verdic
   verdict.holds("never below one", report.condition >= 1 && report.scaled_condition >= 1 - slack);
 }
 
-// The determinant by elimination with pivots.
+// Return the determinant by elimination with pivoting.
 WideComplex wide_determinant(WideMatrix A) {
   WideComplex product(Value(1.0));
   for (Index k = 0; k < A.rows; ++k) {
@@ -192,19 +192,19 @@ template <Scalar T> void run_solve_condition(const World& world, const Case& one
   verdict.holds("not ill conditioned below 1 / (n u)", report.scaled_condition > limit || !report.ill_conditioned);
   const auto truth = truth_of<T>(one, report.lu.growth);
   if (!truth) return verdict.skip();
-  // Without scaling the factors may have lost all of a row, or overflowed, and denormal ones have few digits.
+  // Without scaling the factors may have lost a whole row, or overflowed, and denormal numbers have few digits.
   const Range& range = range_of(one.type);
   const bool in_the_middle = std::all_of(truth->exponents.rows.begin(), truth->exponents.rows.end(), [&](long e) {
     return -e > range.normal + 2 * range.digits && -e < range.largest - 8;
   });
   if (one.knob("plain") != 0 && !(in_the_middle && report.condition <= limit)) return verdict.skip();
   verdict.holds("never below one", report.condition >= 1 && report.scaled_condition >= 1);
-  // What is left alone is within a factor of 20 or so each way.
+  // Sizes that equilibration leaves alone are within a factor of about 20 each way.
   const double scaled = truth->scaled_condition.to_double();
   verdict.holds("of the scaled matrix",
                 report.scaled_condition < 400 * scaled && report.scaled_condition > scaled / 400,
                 "found " + shown(report.scaled_condition) + ", true " + shown(scaled));
-  // Errors of the inverse, by the largest powers of its rows and columns.
+  // Bound errors of the inverse by the largest powers of its rows and columns.
   const auto most = [](const std::vector<long>& e) { return *std::max_element(e.begin(), e.end()); };
   Wide bound = norm1(truth->scaled_inverse) * Wide(100 * truth->error) * norm1(WideMatrix(given));
   bound.scale(most(truth->exponents.columns) + most(truth->exponents.rows));

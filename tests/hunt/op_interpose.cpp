@@ -1,5 +1,5 @@
-// The BLAS and LAPACK names of libheddle_blas.so, loaded as a program loads them: sums beside exact ones, triangular
-// and linear systems by their residuals, spectra by theirs, and the floating-point exceptions of each.
+// The BLAS and LAPACK names of libheddle_blas.so, loaded as a program loads them: sums against exact ones, triangular
+// and linear systems and spectra by their residuals, and the floating-point exceptions of each.
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
 
@@ -20,13 +20,13 @@ template <class Function> Function* blas_function([[maybe_unused]] const std::st
   return nullptr;
 #endif
 }
-// All arguments are addresses, and more may be passed than are read.
+// All arguments are addresses; a routine may receive more than it reads.
 using Routine = void(const void*, const void*, const void*, const void*, const void*, const void*, const void*,
                      const void*, const void*, const void*, const void*, const void*, const void*);
 template <Scalar T> const char* letter() {
   return is_complex<T> ? (sizeof(T) == 16 ? "z" : "c") : sizeof(T) == 8 ? "d" : "s";
 }
-// The flags that a call raised; -1 where there is no library.
+// Return the flags that a call raised; -1 if there is no library.
 template <Scalar T> int call(const std::string& stem, std::vector<const void*> a) {
   Routine* const routine = blas_function<Routine>(letter<T>() + stem + "_");
   if (routine == nullptr) return -1;
@@ -36,7 +36,7 @@ template <Scalar T> int call(const std::string& stem, std::vector<const void*> a
   return std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
 }
 
-// A vector or matrix in memory as Fortran has it, NaN between its elements.
+// A vector or matrix in Fortran's layout, with NaN between its elements.
 template <Scalar T> struct Stored {
   int step;
   int leading;
@@ -64,18 +64,18 @@ template <Scalar T> struct Stored {
   const T& at(Index i, Index j = 0) const { return all[place(i, j)]; }
 };
 
-// alpha s + beta y as the header of libheddle_blas has it: s rounded once, and once more for each product.
+// Return alpha s + beta y as the header of libheddle_blas promises: s is rounded once, then once more for each product.
 template <Scalar T> T finished(const T& alpha, const T& sum, const T& beta, const T& y) {
   const T scaled = alpha == T(1) ? sum : multiply_add(alpha, sum, T(0));
   return beta == T(0) ? scaled : multiply_add(beta, y, scaled);
 }
-// Sums that neither overflow nor fall below the normal numbers are rounded before alpha multiplies them.
+// Sums that neither overflow nor fall below the normal numbers are rounded before multiplication by alpha.
 template <Scalar T> bool is_ordinary(const T& sum) {
   using R = Real<T>;
   const auto part = [](R x) { return std::isfinite(x) && std::abs(x) >= std::numeric_limits<R>::min(); };
   return part(Kokkos::real(sum)) && (!is_complex<T> || part(Kokkos::imag(sum)));
 }
-// No exception without an infinity or a NaN that is new.
+// Check that no exception is raised unless an infinity or a NaN is new.
 template <Scalar T>
 void judge_exceptions(Verdict& verdict, const std::string& property, int raised, bool finite_before,
                       bool finite_after) {
@@ -137,7 +137,7 @@ template <Scalar T> void run_products(const World& world, const Case& one, Verdi
   judge_exceptions<T>(verdict, "gemv", raised, finite_before, finite_after);
 }
 
-// D1 S D2 X = B with powers of two in D1 and D2, triangular or not, or D (S S^H + n) D.
+// Draw D1 S D2 X = B with powers of two in D1 and D2, triangular or not, or D (S S^H + n) D.
 void draw_systems(Random& random, Case& one, long most) {
   const Index n = random.extent(most);
   one.add("S", 'n', n, 'n', n);
@@ -154,8 +154,8 @@ void draw_systems(Random& random, Case& one, long most) {
   one.add_knob("gap", random.below(3));
 }
 
-// Whether |b - A x| <= 4 n u (|A| |x| + |b|), part by part; the bound of substitution, and of elimination where growth
-// stays small beside n, with |L| |U| for |A|.
+// Return whether |b - A x| <= 4 n u (|A| |x| + |b|), part by part: the bound of substitution, and of elimination if
+// growth is small beside n, with |L| |U| for |A|.
 template <Scalar T, class Element>
 void judge_residual(Verdict& verdict, const std::string& property, Index n, const Element& a, const Stored<T>& X,
                     const Stored<T>& B, double factor) {
@@ -196,7 +196,7 @@ template <Scalar T> void run_systems(const World& world, const Case& one, Verdic
   const auto scale = [&](const char* name, Index i) { return static_cast<int>(one.integer(name).at(i)); };
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) {
-      // No growth, so that bounds without |L| |U| hold.
+      // Without growth, bounds without |L| |U| hold.
       T s = test::narrow<T>(one.array("S").at(i, j)) / static_cast<R>(16 * n);
       if (i == j) s += R(1);
       A.at(i, j) = s * std::ldexp(R(1), scale("rows", i) + scale("columns", j));
@@ -219,7 +219,7 @@ template <Scalar T> void run_systems(const World& world, const Case& one, Verdic
   int info = -1;
   call<T>("gesv", {&n, &columns, LU.all.data(), &leading, pivots.data(), X.all.data(), &leading, &info});
   verdict.holds("gesv finds a solution", info == 0);
-  // |L| |U| is at most some times |A| in rows that dominate; rows change places among different scales.
+  // For diagonally dominant rows |L| |U| is at most a few times |A|; different scales cause interchanges.
   bool same_rows = true;
   for (Index i = 1; i < n; ++i) same_rows = same_rows && scale("rows", i) == scale("rows", 0);
   if (same_rows) {
@@ -265,7 +265,7 @@ template <Scalar T> void run_spectra(const World& world, const Case& one, Verdic
     }
   }
   if (norm.is_zero()) return;
-  // Below what the smallest numbers leave of eigenvalues.
+  // Underflow would spoil eigenvalues of such small matrices.
   if (norm.exponent() < 2 * (range_of(one.type).normal + range_of(one.type).digits)) return verdict.skip();
   for (const R& value : w) {
     if (!std::isfinite(value)) return verdict.skip();

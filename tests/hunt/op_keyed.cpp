@@ -1,4 +1,4 @@
-// Exact sums of the elements with equal keys and of segments, added to what is there or not, by plans and without.
+// Exact sums of the elements with equal keys and of segments, added to existing values or not, with plans and without.
 #include "hunt/operations.hpp"
 #include <heddle/exact/segmented.hpp>
 

@@ -1,5 +1,5 @@
-// QR factorizations and least squares of matrices whose columns are of any sizes: backward errors by many digits, and
-// bits as promised.
+// QR factorizations and least squares of matrices with columns of any sizes: backward errors by many digits, and
+// promised bits.
 #include "hunt/factor_bounds.hpp"
 #include "hunt/operations.hpp"
 #include "hunt/systems.hpp"
@@ -16,14 +16,14 @@ QrOptions qr_options_of(const Case& one) {
   return {.arithmetic = options.arithmetic, .block = options.block};
 }
 
-// |column j|_2 of A, or of A - B.
+// Return |column j|_2 of A, or of A - B.
 Wide norm_of_column(const WideMatrix& A, Index j, const WideMatrix* B = nullptr) {
   Wide sum;
   for (Index i = 0; i < A.rows; ++i) sum += (B != nullptr ? A.at(i, j) - B->at(i, j) : A.at(i, j)).square();
   return sum.root();
 }
 
-// H_1 H_2 ... R from what qr() left: H = I - tau v v^H.
+// Return H_1 H_2 ... R from the factors of qr(): H = I - tau v v^H.
 template <Scalar T> WideMatrix product_of_factors(const HostMatrix<T>& QR, const std::vector<T>& tau) {
   WideMatrix M(QR);
   for (Index j = 0; j < M.columns; ++j) {
@@ -75,7 +75,7 @@ template <Scalar T> void run_qr(const World& world, const Case& one, Verdict& ve
   }
 }
 
-// Columns (of a tall matrix) or rows brought near one by powers of two, and those powers.
+// Scale columns (of a tall matrix) or rows near one by powers of two, and return the powers.
 std::vector<long> balance(WideMatrix& A, bool by_rows) {
   std::vector<long> powers;
   for (Index k = 0; k < (by_rows ? A.rows : A.columns); ++k) {
@@ -120,7 +120,7 @@ template <Scalar T> void run_least_squares(const World& world, const Case& one, 
   const double unit = error_unit<T>(one, given.rows, given.columns);
   const auto entries = static_cast<double>(given.rows * given.columns);
   for (Index j = 0; j < right.columns; ++j) {
-    // What underflows of x comes times its column.
+    // Underflow in x is multiplied by its column.
     Wide lost;
     for (Index k = 0; k < given.columns; ++k) {
       Wide off(8 * smallest);
@@ -150,7 +150,7 @@ template <Scalar T> void run_least_squares(const World& world, const Case& one, 
       for (Index i = 0; i < given.rows; ++i) inner.add_product(A.at(i, k).conjugate(), r.at(i, 0));
       most = larger(most, inner.absolute());
     }
-    // Elements of A are below one, so that those of b count at most so often.
+    // Elements of A are below one, so an element of b counts at most once per row.
     verdict.holds("A^H (b - A x) = 0", !(bound * Wide(static_cast<double>(given.rows + 2)) < most),
                   "column " + std::to_string(j));
     const double norm = norm_of_column(r, 0).to_double();

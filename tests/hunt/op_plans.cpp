@@ -1,4 +1,4 @@
-// Plans that are used again: each execution, with other elements in between, has the bits of an operation of its own.
+// Reused plans: each execution, with other elements in between, has the bits of a separate operation.
 #include "hunt/operations.hpp"
 #include "search/oracle.hpp"
 #include <heddle/gemm/gemm.hpp>
@@ -17,7 +17,7 @@ void draw_two_products(Random& random, Case& one) {
     fill_hard(random, one.type, one.add(std::string("B") + which, 'k', k, 'n', n));
     fill_hard(random, one.type, one.add(std::string("C") + which, 'm', m, 'n', n));
   }
-  if (random.one_in(6)) sprinkle(random, one.type, one.arrays[0]);  // NaN in the first, none of it in the second
+  if (random.one_in(6)) sprinkle(random, one.type, one.arrays[0]);  // NaN in the first matrix, none in the second
   one.add_knob("arithmetic", random.below(2));
   one.add_knob("tile", random.any_of(64L, 1L, 3L, 7L, 16L), 64);
   one.add_knob("place A", random.below(100));

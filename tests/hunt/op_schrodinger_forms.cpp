@@ -33,7 +33,7 @@ void draw_forms(Random& random, Case& one) {
   one.add_knob("window", random.below(2));
 }
 
-// Within the interval of the envelope.
+// Return the envelope at s within its interval.
 Real80 envelope_at(const Pulse& pulse, Real80 s) {
   switch (pulse.envelope) {
     case Envelope::sine_squared:
@@ -61,11 +61,11 @@ void judge_pulse(const Case& one, Verdict& verdict) {
   pulse.centre = number(4);
   if (!(pulse.duration > 0)) return;
   for (const Value& at : one.array("times").values) {
-    // Into the pulse, and up to a quarter beyond its ends.
+    // Times in the pulse, and up to a quarter beyond its ends.
     const Real80 end = pulse.envelope == Envelope::gaussian ? 5 : 0.5L;
     const double time = pulse.centre + static_cast<double>(2.5L * end) * at.real() * pulse.duration;
     const Real80 s = (static_cast<Real80>(time) - pulse.centre) / pulse.duration;
-    // How far rounding t and t_c may move s. Closer to an end than that, either side is right.
+    // Largest change of s by rounding t and t_c. Closer to an end, either side is right.
     const Real80 doubt =
         4 * unit * (std::abs(static_cast<Real80>(time)) + std::abs(Real80(pulse.centre))) / pulse.duration;
     if (std::abs(std::abs(s) - end) <= doubt + 4 * unit) continue;
@@ -155,7 +155,7 @@ void judge_potential(const Case& one, const Grid& grid, Verdict& verdict) {
       const auto k = static_cast<std::size_t>(std::upper_bound(at.begin() + 1, at.end() - 1, grid.x(i)) - at.begin());
       const Real80 share = (x - at[k - 1]) / (static_cast<Real80>(at[k]) - at[k - 1]);
       value = potential.table_v[k - 1] + share * (static_cast<Real80>(potential.table_v[k]) - potential.table_v[k - 1]);
-      // The share is known as well as x is, beside the distance of the points.
+      // The share is as accurate as x, relative to the distance of the points.
       size = (std::abs(potential.table_v[k]) + std::abs(potential.table_v[k - 1])) *
              (1 + (std::abs(at[k]) + std::abs(at[k - 1])) / (at[k] - at[k - 1]));
     }
@@ -164,7 +164,7 @@ void judge_potential(const Case& one, const Grid& grid, Verdict& verdict) {
   }
 }
 
-// W of the formulas, s and x from the inner end of a layer.
+// Compare W with the formulas; s and x count from the inner end of a layer.
 void judge_absorber(const Case& one, const Grid& grid, Verdict& verdict) {
   const Array& numbers = one.array("numbers");
   const auto number = [&](Index k) { return numbers.at(k).real(); };
@@ -184,7 +184,7 @@ void judge_absorber(const Case& one, const Grid& grid, Verdict& verdict) {
     const Real80 from_left = static_cast<Real80>(grid.x(i)) - grid.xmin;
     const Real80 from_right = static_cast<Real80>(grid.xmax) - grid.x(i);
     const Real80 inside = absorber.width - std::min(from_left, from_right);
-    // As close to the beginning of the layer as rounding reaches, a point may be on either side.
+    // A point within rounding of the beginning of the layer may be on either side.
     const double doubt = 8 * unit * (std::abs(grid.xmin) + std::abs(grid.xmax) + absorber.width);
     if (std::abs(inside) <= doubt) continue;
     const double value = found[static_cast<std::size_t>(i)];
@@ -203,14 +203,14 @@ void judge_absorber(const Case& one, const Grid& grid, Verdict& verdict) {
                          0x1p-1074,
                      where);
     } else if (absorber.kind == AbsorberKind::transmission_free) {
-      // Half the length of the lemniscate, of which the header gives six digits.
+      // Half the length of the lemniscate; the header gives six digits.
       const Real80 c = 2.62205755429211981046483958989111941L;
       const Real80 x = c * inside / (absorber.width + static_cast<Real80>(grid.spacing()));
       const Real80 a = 1 - 16 / (c * c * c);
       const Real80 b = (1 - 17 / (c * c * c)) / (c * c);
       const Real80 expected =
           absorber.energy * (a * x - b * x * x * x + 4 / ((c - x) * (c - x)) - 4 / ((c + x) * (c + x)));
-      // Differences near x = 0, and c - x near the wall.
+      // Cancellation near x = 0, and in c - x near the wall.
       const Real80 size = absorber.energy * (4 / (c * c) + 4 / ((c - x) * (c - x)) * c / (c - x));
       verdict.within("W without transmission", off(value, expected),
                      static_cast<double>(size) * (64 * unit + 8 * doubt_of_s), where);
@@ -273,7 +273,7 @@ void judge_spectra(const Case& one, Verdict& verdict) {
   }
 }
 
-// Waves on the grid: what the differences make of k^2/2 is its Taylor series up to their order.
+// On waves the differences give the Taylor series of k^2/2 up to their order.
 void judge_kinetic(const Grid& grid, Verdict& verdict) {
   const auto band = kinetic_band(grid);
   const Real80 dx = grid.spacing();
@@ -287,9 +287,9 @@ void judge_kinetic(const Grid& grid, Verdict& verdict) {
     return;
   }
   const int order = grid.kinetic == Kinetic::fd2 ? 2 : grid.kinetic == Kinetic::fd4 ? 4 : 6;
-  if (grid.points <= order / 2) return;  // The grid cuts the band off.
+  if (grid.points <= order / 2) return;  // The grid truncates the band.
   verdict.holds("a band of differences", static_cast<int>(band.size()) == order / 2 + 1);
-  // sum_d t_d d^p over both sides is 0 for p = 0, 4, ... order, and -1/dx^2 for p = 2.
+  // The sum over d of t_d d^p, both sides included, is 0 for p = 0, 4, ... order, and -1/dx^2 for p = 2.
   for (int power = 0; power <= order; power += 2) {
     Real80 sum = power == 0 ? Real80(band[0]) : 0;
     for (std::size_t d = 1; d < band.size(); ++d) sum += 2 * Real80(band[d]) * std::pow(Real80(d), power);

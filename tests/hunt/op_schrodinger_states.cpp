@@ -25,7 +25,7 @@ void draw_states(Random& random, Case& one) {
   one.add_knob("count", random.between(1, 6), 1);
 }
 
-// H in long double, from the elements that the library holds in double.
+// Return H in long double, from the library's elements in double.
 LongMatrix matrix_of(const Hamiltonian& hamiltonian) {
   const Index n = hamiltonian.grid().points;
   const auto band = hamiltonian.kinetic();
@@ -40,7 +40,7 @@ LongMatrix matrix_of(const Hamiltonian& hamiltonian) {
   }
   return H;
 }
-// max |H_ii| + 2 sum |t_d| >= |H|_2.
+// Return max |H_ii| + 2 sum |t_d| >= |H|_2.
 Real80 bound_of_norm(const Hamiltonian& hamiltonian) {
   const auto band = hamiltonian.kinetic();
   Real80 bound = 0;
@@ -48,7 +48,8 @@ Real80 bound_of_norm(const Hamiltonian& hamiltonian) {
   for (std::size_t d = 1; d < band.size(); ++d) bound += 2 * std::abs(Real80(band[d]));
   return bound;
 }
-// How many eigenvalues of H lie below a number: the negative pivots of H - number, by Sylvester's law of inertia.
+// Return the number of eigenvalues of H below a number: the negative pivots of H - number, by Sylvester's law of
+// inertia.
 Index below(LongMatrix H, Real80 number) {
   const Index n = H.rows;
   for (Index k = 0; k < n; ++k) H.at(k, k) -= number;
@@ -89,7 +90,8 @@ void judge_eigenstates(Verdict& verdict, const std::string& name, const Hamilton
       for (std::size_t i = 0; i < phi.size(); ++i) inner += static_cast<Real80>(phi[i]) * other[i] * dx;
       overlap_error = std::max(overlap_error, std::abs(inner));
     }
-    // The k-th from below: k eigenvalues are below it, and k + 1 below what is a little more.
+    // The k-th eigenvalue: at most k lie below a slightly smaller number, and at least k + 1 below a slightly larger
+    // one.
     const Real80 energy = found.energies[static_cast<std::size_t>(k)];
     const Real80 reach = residual_bound + 1e-12L * bound_of_norm(hamiltonian);
     verdict.holds(name + " are the lowest", below(H, energy - reach) <= k && below(H, energy + reach) > k,
@@ -166,7 +168,7 @@ void judge_observables(Verdict& verdict, const Hamiltonian& hamiltonian, const S
   verdict.within("overlap with itself", off(own.real(), square * dx) + std::abs(own.imag()),
                  round_off * static_cast<double>(square * dx));
 
-  // sum over k of k^2/2 |psi(k)|^2 and of what is above a quarter of the wave numbers, psi continued by zeros.
+  // Sum over k of k^2/2 |psi(k)|^2, and of its part above a quarter of the wave numbers, with psi continued by zeros.
   Index whole = 1;
   while (whole < 2 * n) whole *= 2;
   Real80 kinetic = 0;
@@ -234,7 +236,7 @@ void run_states(const World& world, const Case& one, Verdict& verdict) {
   if (!zero) {
     const State there = normalised(grid, psi);
     judge_observables(verdict, hamiltonian, there, states);
-    // A factor changes no node; -4 changes no rounding.
+    // A factor changes no node; -4 adds no rounding.
     State turned = there;
     for (Value& x : turned) x *= -4.0;
     judge_observables(verdict, hamiltonian, turned, states);
@@ -247,14 +249,14 @@ void run_states(const World& world, const Case& one, Verdict& verdict) {
   State packet;
   const Thrown thrown = thrown_by([&] { packet = gaussian_packet(grid, centre, number(3), width); });
   if (thrown.any) {
-    // Its nearest point is too far away.
+    // The nearest grid point is too far away.
     const double nearest = grid.points % 2 == 0 ? grid.spacing() / 2 : 0.0;
     verdict.holds("a packet on the grid is made", thrown.kind == ErrorKind::argument && nearest > 50 * width,
                   thrown.message);
     return;
   }
   judge_observables(verdict, hamiltonian, packet, states);
-  // The same up to its norm, point by point, and moved() turns it back.
+  // Equal up to its norm, point by point; moved() back restores it.
   Real80 sum = 0;
   std::vector<Long> expected;
   for (Index i = 0; i < grid.points; ++i) {
@@ -268,7 +270,7 @@ void run_states(const World& world, const Case& one, Verdict& verdict) {
     const auto at = static_cast<std::size_t>(i);
     const Long found(packet[at]);
     const double turn = 16 * unit * (8 + std::abs(number(3) * grid.x(i)) + static_cast<double>(grid.points));
-    // Rounded x count by the slope of the exponent, and denormal values before they are normalised.
+    // Rounding of x is amplified by the slope of the exponent; denormal values are rounded before normalisation.
     const Real80 from = (static_cast<Real80>(grid.x(i)) - centre) / width;
     const double least = 0x1p-1072 * (1 + static_cast<double>(1 / std::sqrt(sum)));
     const double height = static_cast<double>(std::abs(expected[at]) / std::sqrt(sum));

@@ -9,7 +9,7 @@ namespace {
 
 using search::Algorithm;
 
-// Words that collide, repeat, sit at the ends of their type, or differ in one bit.
+// Draw words that collide, repeat, sit at the ends of their type, or differ in one bit.
 std::int64_t hard_word(Random& random, long mood, std::int64_t base) {
   switch (mood) {
     case 0:
@@ -74,7 +74,7 @@ template <class Word, class Layout> void run_keys_of(const Case& one, Verdict& v
   options.memory = one.knob("memory");
   search::Duplicates found;
   const Thrown thrown = thrown_by([&] { found = search::find_duplicates(ExecutionSpace(), keys, options); });
-  // More than 4096 passes are refused.
+  // The search refuses more than 4096 passes.
   if (thrown.any && options.memory != 0) return;
   verdict.holds("does not throw", !thrown.any, thrown.message);
   if (thrown.any) return;
@@ -100,7 +100,8 @@ void run_keys(const Case& one, Verdict& verdict) {
   }
 }
 
-// Cells by rows: the kind, the ghost mark, eight points. Of few points, so that sides meet, fold and repeat; or a grid.
+// Draw cells by rows: kind, ghost mark, eight points. Few points make sides meet, fold and repeat; or the cells form a
+// grid.
 void draw_cells(Random& random, Case& one) {
   const Index n = random.one_in(10) ? random.between(300, 3000) : random.extent(60);
   Integers& cells = one.add_integers("cells", 'n', n, '1', 10);
@@ -123,7 +124,7 @@ void draw_cells(Random& random, Case& one) {
       const std::int64_t point = random.one_in(2) ? (start + p) % points : random.below(points);
       cells.at(c, 2 + p) = (base + point * apart) & std::numeric_limits<std::int64_t>::max();
     }
-    // The cell before again, or its mirror image.
+    // Repeat the preceding cell, or mirror it.
     if (c > 0 && random.one_in(5)) {
       for (Index p = 0; p < 10; ++p) cells.at(c, p) = cells.at(c - 1, p);
     }
@@ -152,7 +153,7 @@ template <PointId Id> void run_cells_of(const World& world, const Case& one, Ver
     if (ghost != 0) marked.insert(c);
     cells.push_back(cell);
     ghosts.push_back(ghost);
-    // Contiguous parts, as their numbers count over the ranks.
+    // Contiguous parts in order of rank, as the search numbers cells.
     if (c * ranks / std::max<Index>(given.rows, 1) == world.all.rank())
       mine.push_back(cell), my_ghosts.push_back(ghost);
   }
@@ -185,7 +186,7 @@ template <PointId Id> void run_cells_of(const World& world, const Case& one, Ver
   judged("", found,
          search::expected_faces(cells, options.ghosts == GhostCells::drop ? marked : none,
                                 options.ghosts == GhostCells::hide ? marked : none));
-  // Over ranks ghosts are dropped unless they are kept.
+  // The search over ranks drops ghosts unless they are kept.
   auto part = search::mixed_mesh<Id>(mine);
   if (one.knob("ghosts") != 3) part.ghosts = search::device_view(my_ghosts);
   const auto spread = search::external_faces(world.all, part, options);

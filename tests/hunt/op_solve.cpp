@@ -1,5 +1,5 @@
-// Systems over all ranks: solutions and their residuals, what is reported of them, certificates, triangles;
-// bits as promised, and emulated errors beside native ones.
+// Systems over all ranks: solutions, residuals, reports, certificates and triangles; promised bits, and emulated errors
+// compared with native ones.
 #include "hunt/factor_bounds.hpp"
 #include "hunt/operations.hpp"
 #include "hunt/systems.hpp"
@@ -24,12 +24,12 @@ SolveOptions solve_options_of(const Case& one) {
   return options;
 }
 
-// Backward errors as SolveReport has them, from exact residuals.
+// Backward errors as defined by SolveReport, from exact residuals.
 struct Backward {
   Wide normwise;
   Wide componentwise;
-  Wide lost;    // What residuals that are rounded to denormal numbers may add to the second.
-  Wide scaled;  // The largest |b - A x| over n (|A| |x| + |b|), less what underflows.
+  Wide lost;    // Possible share of residuals rounded to denormal numbers in `componentwise`.
+  Wide scaled;  // The largest |b - A x| over n (|A| |x| + |b|), less underflow.
 };
 template <class R> Backward backward_of(const WideMatrix& A, const WideMatrix& B, const WideMatrix& X, bool plain) {
   const Index n = A.rows;
@@ -68,14 +68,14 @@ template <class R> Backward backward_of(const WideMatrix& A, const WideMatrix& B
     }
     if (of_r.is_zero()) continue;
     errors.normwise = larger(errors.normwise, of_r / size);
-    // A number of x that underflows is off by the smallest one, which comes times A; without equilibration, those of
-    // the factors are as well.
+    // An underflow in x is an error of the smallest number, multiplied by A; without equilibration underflow in the
+    // factors counts too.
     const Wide underflow = smallest * Wide(4.0) * (order * norm + Wide(1.0) + (plain ? order * of_x : Wide()));
     errors.scaled = larger(errors.scaled, (of_r - underflow) / (order * size));
   }
   return errors;
 }
-// The largest |x - truth| / |x| over the columns, in norms of infinity; 0 where both are zero.
+// Return the largest |x - truth| / |x| over the columns, in infinity norms; 0 if both are zero.
 Wide error_of(const WideMatrix& X, const WideMatrix& truth) {
   Wide worst;
   for (Index j = 0; j < X.columns; ++j) {
@@ -124,7 +124,7 @@ void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, c
   Wide::bits = 300;
   const bool plain = one.knob("plain") != 0;
   const Backward errors = backward_of<Real<T>>(WideMatrix(given), WideMatrix(right), WideMatrix(x), plain);
-  // 300 bits leave 2^-300 of the sizes.
+  // 300 bits leave errors of 2^-300 of the sizes.
   const auto reported = [&](const char* name, double found, const Wide& true_one, const Wide& lost) {
     const double truth = true_one.to_double();
     const double slack = ((8 + static_cast<double>(n)) * 4e-16 + 2 * u) * truth + 2 * lost.to_double() + 1e-80;
@@ -132,7 +132,8 @@ void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, c
   };
   reported("normwise error as reported", report.normwise_error, errors.normwise, Wide(1e-30));
   reported("componentwise error as reported", report.componentwise_error, errors.componentwise, errors.lost);
-  // High-Performance Linpack's, of what pivots keep stable; emulated products are bounded by rows and columns alone.
+  // High-Performance Linpack's criterion, if pivots keep growth small; emulated products are bounded by rows and
+  // columns alone.
   if (report.lu.growth < 64 && !(plain && emulates(one))) {
     verdict.within("scaled residual", errors.scaled.to_double() / u, 16.0);
   }
@@ -179,7 +180,7 @@ template <Scalar T> void run_solve(const World& world, const Case& one, Verdict&
   verdict.holds(same_bits_on_one(one), difference(x, x1).empty(), difference(x, x1));
 }
 
-// P times a matrix, of the interchanges of a factorization.
+// Multiply M by P, the interchanges of a factorization.
 template <class Matrix> void interchange(const std::vector<Index>& pivots, Matrix& M, bool back) {
   for (std::size_t step = 0; step < pivots.size(); ++step) {
     const std::size_t k = back ? pivots.size() - 1 - step : step;
@@ -190,7 +191,7 @@ template <class Matrix> void interchange(const std::vector<Index>& pivots, Matri
   }
 }
 
-// Solutions of op(A) X = B by the factors that lu() left.
+// Return solutions of op(A) X = B from the factors of lu().
 template <Scalar T>
 void judge_by_factors(Verdict& verdict, const Case& one, Operation op, const LuReport& factors, const HostMatrix<T>& LU,
                       const LongMatrix& given_b, const HostMatrix<T>& x) {
@@ -243,7 +244,7 @@ template <Scalar T> void run_trsm(const World& world, const Case& one, Verdict& 
   const exact::Triangle triangle = lower ? exact::Triangle::lower : exact::Triangle::upper;
   const exact::Diagonal diagonal = unit ? exact::Diagonal::unit : exact::Diagonal::stored;
   const Operation op = one.op("op");
-  // Nobody reads the other triangle, nor a diagonal of ones.
+  // The other triangle and a unit diagonal must not be read.
   Array given = one.array("M");
   for (Index j = 0; j < given.columns; ++j) {
     for (Index i = 0; i < given.rows; ++i) {
@@ -276,7 +277,7 @@ template <Scalar T> void run_trsm(const World& world, const Case& one, Verdict& 
       share_of_triangle_bound(roundings_of<T>(options, m.rows), m, LongMatrix(x), LongMatrix(host_of<T>(right))), 1.0);
 }
 
-// Errors of emulated solutions over those of native ones, none below a quarter of a rounding.
+// Compare errors of emulated solutions with those of native ones, counted as at least a quarter of a rounding.
 template <Scalar T> void run_solve_errors(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const Array& right = one.array("B");
@@ -346,7 +347,7 @@ void draw_trsm(Random& random, Case& one) {
   const Index n = system_order(random, 300);
   Array& M = one.add("M", 'm', n, 'm', n);
   fill_system(random, one.type, M);
-  // Solutions of triangles that are not dominated by their diagonals soon overflow.
+  // Solutions of triangles without dominant diagonals soon overflow.
   if (random.one_in(2)) {
     const int power = range_of(one.type).digits == 24 ? 60 : 500;
     for (Value& x : M.values) {
@@ -371,7 +372,7 @@ void draw_solve_errors(Random& random, Case& one) {
   fill_mood(random, one.type, B, Mood::units);
   const bool scattered = random.one_in(3);
   if (scattered) {
-    // What no scaling of rows and columns brings to one size.
+    // A matrix that no scaling of rows and columns brings to one size.
     const long most = random.between(1, 30);
     for (Value& x : one.arrays[0].values) {
       const int by = static_cast<int>(random.between(-most, most));

@@ -1,5 +1,5 @@
-// Plans of solvers that are used again, each execution with the bits of an operation of its own, and what is solved and
-// formed with their factors.
+// Reused plans of solvers: each execution has the bits of a separate operation, as have solutions and matrices formed
+// from their factors.
 #include "hunt/operations.hpp"
 #include "hunt/random.hpp"
 #include "search/oracle.hpp"
@@ -13,7 +13,7 @@
 namespace heddle::hunt {
 namespace {
 
-// Two Hermitian matrices of hard numbers between -1 and 1, with diagonals that make them positive definite.
+// Draw two Hermitian matrices of hard numbers between -1 and 1, with diagonals that make them positive definite.
 void draw_two_matrices(Random& random, Case& one) {
   const Index n = random.extent(24);
   for (const char* const name : {"A1", "A2"}) {
@@ -40,7 +40,7 @@ void expect_same(Verdict& verdict, const char* property, const DistributedMatrix
   verdict.holds(property, difference(of_plan, alone).empty(), difference(of_plan, alone));
 }
 
-// Whether each diagonal is larger than the rest of its row: shrinking may take that away, and definiteness with it.
+// Return whether each diagonal element exceeds the rest of its row: shrinking may lose that, and definiteness with it.
 bool dominant(const Array& A) {
   for (Index i = 0; i < A.rows; ++i) {
     double rest = 0.0;

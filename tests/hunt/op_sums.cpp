@@ -10,7 +10,7 @@ namespace {
 
 using exact::Reference;
 
-// y so that x . y nearly cancels: pairs of opposite products in any order, and a rest far below.
+// Draw y so that x . y nearly cancels: pairs of opposite products in any order, plus a rest far below.
 void make_cancelling(Random& random, Type type, Array& x, Array& y) {
   const auto n = static_cast<long>(x.values.size());
   const int depth = static_cast<int>(random.between(3, range_of(type).digits == 24 ? 40 : 900));
@@ -55,7 +55,7 @@ void equal(Verdict& verdict, const std::string& property, Kokkos::complex<R> fou
                 "found " + shown(test::widen(found)) + ", expected " + shown(test::widen(expected)));
 }
 
-// The expected numbers of all reductions.
+// The expected results of all reductions.
 template <Scalar T> struct Reductions {
   T sum, dot, dotc;
   Real<T> asum, nrm2;
@@ -78,13 +78,13 @@ template <Scalar T> Reductions<T> reductions_of(const HostMatrix<T>& x, const Ho
   return {sum.value(), dot.value(), dotc.value(), asum.value<Real<T>>(), squares.root<Real<T>>()};
 }
 
-// Which of a few that `dealing` deals element k to.
+// Return the one of `count` owners to which `dealing` assigns element k.
 std::uint64_t dealt(std::uint64_t dealing, std::size_t k, int count) {
   const std::uint64_t number = dealing == 0 ? k : (k + 1) * (dealing * 2654435761U + 40503U) >> 7;
   return number % static_cast<std::uint64_t>(count);
 }
 
-// Sums of the elements by keys, and of segments.
+// Check sums of the elements by keys, and of segments.
 template <Scalar T>
 void run_many_sums(const Placed<T>& placed, const HostMatrix<T>& x, std::uint64_t dealing, Verdict& verdict) {
   constexpr int count = 4;
@@ -131,7 +131,7 @@ template <Scalar T> void run_reductions(const World& world, const Case& one, Ver
   equal(verdict, "nrm2", exact::nrm2(space, px.vector()), expected.nrm2);
   equal(verdict, "sum by one thread", exact::sum(one_thread(), px.vector()), expected.sum);
   equal(verdict, "dot by one thread", exact::dot(one_thread(), px.vector(), py.vector()), expected.dot);
-  // The same, element k on a rank that the dealing says.
+  // Distribute element k to the rank that `dealt` gives.
   Array mine_x = x;
   Array mine_y = y;
   mine_x.values.clear();

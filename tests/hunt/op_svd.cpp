@@ -21,7 +21,7 @@ void draw(Random& random, Case& one) {
 
 template <class T> using Together = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 template <class T> using Batch = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
-// Columns together or rows, with gaps between them.
+// Return a batch with contiguous columns or rows, with gaps between them.
 template <class T> Batch<T> batch_of(std::size_t m, std::size_t n, std::size_t count, bool by_rows) {
   const std::size_t row = by_rows ? n + 1 : 1;
   const std::size_t column = by_rows ? 1 : m + 2;
@@ -35,7 +35,7 @@ template <Scalar T> struct Found {
   eigen::SvdBatchedReport report;
 };
 
-// The matrix of the case, the one at `at`, with simple ones for neighbours.
+// Solve the matrix of the case, at index `at`, with simple matrices as neighbours.
 template <Scalar T> Found<T> found_by(const ExecutionSpace& space, const Case& one, std::size_t count, std::size_t at) {
   const Array& given = one.array("A");
   const auto m = static_cast<std::size_t>(given.rows);
@@ -46,7 +46,7 @@ template <Scalar T> Found<T> found_by(const ExecutionSpace& space, const Case& o
   const Batch<T> U = batch_of<T>(m, k, count, by_rows);
   const Batch<T> V = batch_of<T>(n, k, count, !by_rows);
   const Kokkos::View<Real<T>**, Kokkos::LayoutLeft, MemorySpace> s("heddle::hunt::s", k, count);
-  // Kokkos copies between host and device what has no gaps.
+  // Kokkos copies only contiguous views between host and device.
   const Together<T> together("heddle::hunt::together", m, n, count);
   const auto mirror = Kokkos::create_mirror_view(together);
   for (std::size_t b = 0; b < count; ++b) {
@@ -77,7 +77,7 @@ template <Scalar T> Found<T> found_by(const ExecutionSpace& space, const Case& o
   return found;
 }
 
-// What the header promises, 2-norms by numbers below them.
+// Check the header's promises, with lower bounds in place of 2-norms.
 template <Scalar T> void judge(Verdict& verdict, const Array& A, const Found<T>& found, bool vectors) {
   const SingularTruth truth = singular_truth(A);
   const double u = static_cast<double>(unit_roundoff<T>);

@@ -1,5 +1,5 @@
 // Rank-k updates of one triangle, and halves of symmetric products that complete_symmetric() fills: errors within the
-// classical bound, the other triangle untouched, the bits of gemm() with emulated arithmetic.
+// classical bound, the other triangle unchanged, the bits of gemm() with emulated arithmetic.
 #include "hunt/operations.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/solve/syrk.hpp>
@@ -69,7 +69,7 @@ template <Scalar T> void run_update(const World& world, const Case& one, Verdict
                       told<T>(i, j, x, test::narrow<T>(c_given)));
         continue;
       }
-      // The diagonal of a Hermitian C is real, whatever its imaginary parts hold.
+      // The diagonal of a Hermitian C counts as real, whatever its imaginary parts hold.
       const Value c = hermitian && i == j ? Value(c_given.real(), 0.0) : c_given;
       WideComplex product;
       Wide terms;
@@ -91,7 +91,7 @@ template <Scalar T> void run_update(const World& world, const Case& one, Verdict
       const double norms = alpha == 0.0 ? 0.0 : std::abs(alpha) * (norm_i * norm_j).root().to_double();
       const double operations = 1.5 * (static_cast<double>(2 * inner) + 8);
       const bool emulated = options.arithmetic == Arithmetic::emulated;
-      // Emulated products keep their error below that of plain ones in norms of rows and columns.
+      // The error of emulated products is bounded by norms of rows and columns.
       if (emulated && !std::isfinite(norms)) continue;
       const double bound = emulated ? operations * u * (norms + size) : operations * u * size;
       const double tiny = 8 * smallest * (static_cast<double>(inner) + 4) * std::max(1.0, std::abs(alpha));
@@ -113,7 +113,7 @@ void draw_halves(Random& random, Case& one) {
   one.add_knob("place C", random.below(100));
   one.add_knob("arithmetic", random.below(2));
 }
-// C = A A^T by halves is symmetric to the last bit, and its upper tiles are those of the whole product.
+// C = A A^T by halves is symmetric to the last bit, and its upper tiles equal those of the whole product.
 template <Scalar T> void run_halves(const World& world, const Case& one, Verdict& verdict) {
   const auto A = distributed<T>(world.all, one.array("A"), one.knob("place A"));
   const Index n = A.rows();

@@ -1,5 +1,5 @@
-// Small propagations: the norm, the same bits on any number of ranks and after a restart, the exact exponential of a
-// Hamiltonian that does not move, and pulses of any duration against the classical path of a driven oscillator.
+// Small propagations: the norm, equal bits on any number of ranks and after a restart, the exact exponential of a
+// constant Hamiltonian, and pulses of any duration against the classical path of a driven oscillator.
 #include "hunt/exponentials.hpp"
 #include "hunt/operations.hpp"
 #include <heddle/schrodinger/initial_state.hpp>
@@ -16,7 +16,7 @@ void draw_simulation(Random& random, Case& one) {
   Array& psi = one.add("psi", 'n', n);
   fill_mood(random, one.type, psi,
             random.any_of(Mood::units, Mood::sparse, Mood::integers, Mood::powers, Mood::spread));
-  // Lengths, times and fields, as numbers of their own.
+  // Lengths, times and fields, each drawn separately.
   Array& numbers = one.add("numbers", '1', 6);
   numbers.at(0) = std::ldexp(1.0 + std::abs(random.unit()), static_cast<int>(random.between(-3, 5)));   // half the grid
   numbers.at(1) = std::ldexp(1.0 + std::abs(random.unit()), static_cast<int>(random.between(-12, 1)));  // time step
@@ -71,7 +71,7 @@ Hamiltonian hamiltonian_of(const Case& one) {
   return {grid, potential, nuclei, pulses, absorber};
 }
 
-// Whether two states are the same bits.
+// Return whether two states have the same bits.
 bool same_state(const State& x, const State& y) {
   return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(x[0])) == 0);
 }
@@ -89,8 +89,8 @@ double norm_of(const State& psi) {
   return std::sqrt(sum);
 }
 
-// exp(-i H steps dt) psi with the H that fill() makes and its absorption: exact in dt for expm, magnus4 and chebyshev.
-// The step's error is |H| dt times the round-off of an exponential, n u |H| dt a step; 100 of that is suspicious.
+// Compare with exp(-i H steps dt) psi for fill()'s H and its absorption: exact in dt for expm, magnus4 and chebyshev.
+// The error of a step is |H| dt times the round-off of an exponential, n u |H| dt; 100 times that is suspicious.
 void judge_static(Verdict& verdict, const World& world, const Hamiltonian& hamiltonian, const State& initial,
                   const State& found, Index steps, double time_step) {
   const auto n = static_cast<Index>(initial.size());
@@ -163,7 +163,7 @@ void run_simulation(const World& world, const Case& one, Verdict& verdict) {
   verdict.holds("the same bits on one rank", same_state(alone, found), first_difference(found, alone));
   const double growth = norm_of(found) / norm_of(initial);
   const bool absorbs = hamiltonian.absorber().kind != AbsorberKind::none;
-  // Round-off of a few hundred operations and exponentials of norm |H| dt each.
+  // Round-off of a few hundred operations and of exponentials of norm |H| dt each.
   const DistributedMatrix<double> H(world.alone, Placement::on_rank(n, n, 0), "hunted");
   hamiltonian.fill(1.0, 0.0, H);
   const double size = static_cast<double>(norm(H, Norm::one)) * time_step;
@@ -179,8 +179,8 @@ void run_simulation(const World& world, const Case& one, Verdict& verdict) {
   }
 }
 
-// An oscillator of frequency 1 in its ground state, and pulses: any durations, carriers and times, of a size that keeps
-// the wave within the grid.
+// Draw an oscillator of frequency 1 in its ground state, and pulses of any durations, carriers and times, small enough
+// to keep the wave within the grid.
 constexpr double pulse_step = 0.1;
 
 void draw_pulses(Random& random, Case& one) {
@@ -201,7 +201,7 @@ void draw_pulses(Random& random, Case& one) {
   one.add_knob("break", random.between(0, 59));
 }
 
-// -integral of sin(t - s) E(s): by the midpoint rule, in 16 parts or more for each radian of the carrier.
+// Return -integral of sin(t - s) E(s) by the midpoint rule, with at least 16 parts for each radian of the carrier.
 double driven_position(const std::vector<Pulse>& pulses, double time) {
   double sum = 0;
   for (const Pulse& pulse : pulses) {
@@ -228,7 +228,7 @@ void run_pulses(const World& world, const Case& one, Verdict& verdict) {
     Pulse pulse;
     pulse.envelope = static_cast<Envelope>(one.knob("envelope"));
     pulse.duration = std::abs(number(2));
-    // A step through a shorter one takes more substeps than the 100000 that there may be, and is refused.
+    // A step through a shorter pulse needs more than the 100000 substeps allowed, and is refused.
     if (!(pulse.duration > 1e-4) || !(std::abs(number(1)) < 1000)) return verdict.skip();
     pulse.amplitude = number(0) / pulse.duration;
     pulse.omega = std::abs(number(1));
@@ -275,7 +275,7 @@ void run_pulses(const World& world, const Case& one, Verdict& verdict) {
   verdict.holds("the same bits on one rank", same_state(alone.state(), whole.state()),
                 first_difference(whole.state(), alone.state()));
   const double error = std::abs(seen.position - driven_position(pulses, seen.time));
-  // 1e-7 for the midpoint rule. An estimate holds what it does not see by a factor of 2.
+  // 1e-7 covers the midpoint rule. The factor 2 covers errors that the estimate does not see.
   verdict.within("<x> of a driven oscillator", error, 2 * seen.position_error() + 1e-7);
   if (propagator.kind == automatic) {
     verdict.within("what automatic promises", seen.error, 2e-6 * std::max(seen.time, 1.0));

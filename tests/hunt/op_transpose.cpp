@@ -1,4 +1,4 @@
-// Transposes: the elements themselves, alpha times them, in every variant, layout and placement, in place and not.
+// Transposes: exact elements, alpha times them, in every variant, layout and placement, in place and not.
 #include "hunt/operations.hpp"
 #include <heddle/transpose/distributed.hpp>
 #include <heddle/transpose/transpose.hpp>
@@ -29,8 +29,8 @@ void draw_matrix(Random& random, Case& one) {
 template <Scalar T> T factor(const Case& one) {
   return test::narrow<T>(one.array("alpha").values[0]);
 }
-// op(A), times alpha: of real numbers rounded once; of complex ones each part has two products and a sum, and is judged
-// by their size: (2 + 1) u (|re re| + |im im|) with one rounding each, fused or not (N. Higham, 3.6).
+// Check alpha op(A): real numbers are rounded once; each complex part has two products and a sum, and is judged
+// relative to their size: (2 + 1) u (|re re| + |im im|) with one rounding each, fused or not (N. Higham, 3.6).
 template <Scalar T>
 void judge(Verdict& verdict, const std::string& property, const Case& one, const HostMatrix<T>& found) {
   const auto A = host_of<T>(one.array("A"));
@@ -105,7 +105,7 @@ template <Scalar T> void run_local(const World&, const Case& one, Verdict& verdi
     verdict.holds("in place, writes its elements alone", inside.rest_untouched());
     judge<T>(verdict, "in place", one, inside.read());
   }
-  // Rectangular, in place: the first m n elements of a longer run.
+  // Rectangular, in place: the first m n elements of a longer array.
   Array run = given;
   run.rows = static_cast<Index>(run.values.size());
   run.columns = 1;

@@ -1,10 +1,10 @@
-// What the hunt asks of an operation: a drawing of hard inputs, and a run that judges what came out.
+// Interface of an operation of the hunt: a drawing of hard inputs, and a run that judges the results.
 //
 // A new operation is one file with two functions and a name in the list of operations.hpp: `draw` fills a Case from a
-// Random, `run` computes it on every rank and tells a Verdict what it found. Arrays, integers and knobs of the case are
-// all that `run` may depend on, so that a case can be shrunk and repeated; `run` must take whatever shrinking makes of
-// them (extents of 0, knobs at their simple values). Runs are collective: every rank makes the same calls, and rank 0
-// judges what is gathered there.
+// Random, `run` computes it on every rank and gives its findings to a Verdict. `run` may depend only on arrays,
+// integers and knobs of the case, so that a case can be shrunk and repeated; it must accept every case that shrinking
+// makes (extents of 0, knobs at their simple values). Runs are collective: every rank makes the same calls, and rank 0
+// judges the gathered results.
 #pragma once
 
 #include "hunt/case.hpp"
@@ -16,7 +16,7 @@
 
 namespace heddle::hunt {
 
-/// An instance of one thread, where the backend has threads: what is reproducible has the same bits there.
+/// Return a space with one thread, if the backend has threads: reproducible results have the same bits on it.
 template <class Space = ExecutionSpace> Space one_thread() {
 #if defined(KOKKOS_ENABLE_OPENMP)
   if constexpr (std::is_same_v<Space, Kokkos::OpenMP>) return Space(1);
@@ -24,7 +24,7 @@ template <class Space = ExecutionSpace> Space one_thread() {
   return Space();
 }
 
-/// The ranks; a communicator of each rank alone, and another on an instance of one thread.
+/// The communicator of all ranks, one of each rank alone, and one with a space of one thread.
 struct World {
   Communicator all{MPI_COMM_WORLD};
   Communicator alone{MPI_COMM_SELF};
@@ -32,7 +32,7 @@ struct World {
   [[nodiscard]] bool root() const { return all.rank() == 0; }
 };
 
-/// What a run found.
+/// The findings of a run.
 class Verdict {
  public:
   struct Failure {
@@ -40,7 +40,7 @@ class Verdict {
     std::string text;
   };
 
-  /// error <= bound, where the bound is a promise of a header or a theorem; a NaN fails.
+  /// Require error <= bound, the promise of a header or a theorem; a NaN fails.
   void within(const std::string& property, double error, double bound, const std::string& text = {}) {
     const double share = error <= 0 ? 0.0 : error / bound;
     double& worst = worst_[property];
@@ -49,9 +49,9 @@ class Verdict {
       fail(property, "error " + shown(error) + ", bound " + shown(bound) + (text.empty() ? "" : ": ") + text);
     }
   }
-  /// The shares of bounds that another one found.
+  /// Take over the shares of bounds in another verdict.
   void take_shares(const Verdict& other) { worst_ = other.worst_; }
-  /// A promise that holds or does not.
+  /// Require a promise to hold.
   void holds(const std::string& property, bool true_one, const std::string& text = {}) {
     if (!true_one) fail(property, text);
   }
@@ -60,9 +60,9 @@ class Verdict {
       failures_.push_back({property, text});
     }
   }
-  /// A number without a bound, of which the table at the end gives some quantiles.
+  /// Record a number without a bound; the table at the end gives quantiles.
   void observe(const std::string& name, double value) { observed_[name].push_back(value); }
-  /// Nothing was judged: the reference was out of reach.
+  /// Record that nothing was judged, since the reference was out of reach.
   void skip() { skipped_ = true; }
 
   [[nodiscard]] const std::vector<Failure>& failures() const { return failures_; }
@@ -83,10 +83,10 @@ struct HuntedOperation {
   void (*run)(const World& world, const Case& one, Verdict& verdict);
 };
 
-/// All of them.
+/// Return all operations.
 [[nodiscard]] const std::vector<HuntedOperation>& operations();
 
-/// "found X, expected Y at (i, j)".
+/// Return "found X, expected Y at (i, j)".
 template <Scalar T> std::string told(Index i, Index j, const T& found, const std::string& expected) {
   return "at (" + std::to_string(i) + ", " + std::to_string(j) + ") found " + shown(test::widen(found)) +
          ", expected " + expected;
@@ -101,14 +101,14 @@ inline bool is_finite(const Array& array) {
   return std::all_of(array.values.begin(), array.values.end(),
                      [](const Value& x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); });
 }
-/// Equal as numbers, part by part: NaN equals NaN, -0 equals 0.
+/// Return whether numbers are equal, part by part: NaN equals NaN, -0 equals 0.
 template <class R> bool same_real(R x, R y) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
 template <Scalar T> bool same(const T& x, const T& y) {
   return same_real(Kokkos::real(x), Kokkos::real(y)) && same_real(Kokkos::imag(x), Kokkos::imag(y));
 }
-/// The first element in which two matrices differ, in words; empty where there is none.
+/// Describe the first element in which two matrices differ; empty if they are equal.
 template <Scalar T> std::string difference(const HostMatrix<T>& found, const HostMatrix<T>& expected) {
   if (found.extent(0) != expected.extent(0) || found.extent(1) != expected.extent(1)) return "shapes differ";
   for (std::size_t j = 0; j < found.extent(1); ++j) {
@@ -120,7 +120,7 @@ template <Scalar T> std::string difference(const HostMatrix<T>& found, const Hos
   }
   return {};
 }
-/// The message of the Error that `work` throws, with its kind; nothing where it throws none.
+/// The message and kind of the Error that `work` throws; empty if it throws none.
 struct Thrown {
   bool any = false;
   ErrorKind kind = ErrorKind::argument;

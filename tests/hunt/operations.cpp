@@ -1,3 +1,4 @@
+// The list of the hunt's operations.
 #include "hunt/operations.hpp"
 
 namespace heddle::hunt {

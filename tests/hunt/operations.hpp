@@ -1,4 +1,4 @@
-// The operations of the hunt: a pair of functions each, and what several of them judge alike.
+// The list of the hunt's operations, and checks that several of them share.
 #pragma once
 
 #include "exact/reference.hpp"
@@ -14,7 +14,7 @@ namespace heddle::hunt {
     with_type(one.type, [&]<class T>(std::type_identity<T>) { work<T>(world, one, verdict); }); \
   }
 
-// All operations: a new one is a name here and a file with draw_NAME() and run_NAME().
+// All operations: a new one needs a name here and a file with draw_NAME() and run_NAME().
 // clang-format off
 #define HEDDLE_HUNT_OPERATIONS(OPERATION) \
   OPERATION(exact_sums) OPERATION(exact_allreduce) OPERATION(exact_elementwise) \
@@ -44,7 +44,7 @@ namespace heddle::hunt {
 HEDDLE_HUNT_OPERATIONS(HEDDLE_HUNT_DECLARE)
 #undef HEDDLE_HUNT_DECLARE
 
-/// Rates for the tile model, so that no case waits while they are measured; emulated products look faster or slower.
+/// Rates for the tile model, so that no case waits for measurements; emulated products are faster or slower.
 inline MachineRates some_rates(bool emulated_is_faster) {
   MachineRates rates;
   for (const Index tile : {8, 64, 512}) {
@@ -58,8 +58,7 @@ inline MachineRates some_rates(bool emulated_is_faster) {
   return rates;
 }
 
-/// An exact sum of numbers and products, each part with the terms that it has: infinities and NaNs as IEEE 754 has
-/// them.
+/// An exact sum of numbers and products, each part with its terms; infinities and NaNs follow IEEE 754.
 template <Scalar T> class ExactSum {
  public:
   void add(const T& x) {
@@ -88,8 +87,8 @@ template <Scalar T> class ExactSum {
   exact::Reference part_[is_complex<T> ? 2 : 1];
 };
 
-/// found = x / y: of reals correctly rounded, of complex numbers each part correctly rounded too (the header promises
-/// two units of the last place where nothing over- or underflows, the contract correct rounding over the whole range).
+/// Check found = x / y: correctly rounded for reals and for each part of complex numbers (the header promises two units
+/// of the last place if nothing over- or underflows, the contract correct rounding over the whole range).
 template <Scalar T>
 void judge_quotient(Verdict& verdict, const std::string& property, const T& found, const T& x, const T& y) {
   if constexpr (!is_complex<T>) {

@@ -1,4 +1,4 @@
-// Numbers that arithmetic finds hard, drawn from a seed alone: the same on every rank, machine and standard library.
+// Numbers that are hard for arithmetic, drawn from a seed alone: the same on every rank, machine and standard library.
 #pragma once
 
 #include <heddle/core/random.hpp>
@@ -27,17 +27,17 @@ class Random {
   }
 
   std::uint64_t next() { return mixed_bits(state_ += golden_step); }
-  /// 0 ... count - 1.
+  /// Return a number from 0 to count - 1.
   long below(long count) { return static_cast<long>(next() % static_cast<std::uint64_t>(count)); }
   long between(long least, long most) { return least + below(most - least + 1); }
   bool one_in(long count) { return below(count) == 0; }
-  /// In [-1, 1), with all digits in use.
+  /// Return a number in [-1, 1), with all digits in use.
   double unit() { return unit_from(next()); }
   template <class... Choices> auto any_of(const Choices&... choices) {
     const std::common_type_t<Choices...> all[] = {choices...};
     return all[below(sizeof...(choices))];
   }
-  /// An extent: mostly small, with 0 and 1 among them, now and then `most`.
+  /// Return an extent: mostly small, 0 and 1 included, sometimes `most`.
   long extent(long most) {
     switch (below(8)) {
       case 0:
@@ -56,26 +56,26 @@ class Random {
   std::uint64_t state_ = 0;
 };
 
-/// What a real format holds.
+/// Precision and range of a real format.
 struct Range {
   int digits;    ///< Bits of a fraction, the leading one included.
-  int smallest;  ///< 2^smallest is the smallest number,
-  int normal;    ///< 2^normal the smallest normal one,
-  int largest;   ///< and 2^largest the first that is too large.
+  int smallest;  ///< 2^smallest is the smallest number.
+  int normal;    ///< 2^normal is the smallest normal number.
+  int largest;   ///< 2^largest is the first number beyond the range.
 };
 inline constexpr Range double_range{53, -1074, -1022, 1024};
 inline constexpr Range float_range{24, -149, -126, 128};
 
-/// The number of the format that is nearest.
+/// Return the nearest number of the format.
 inline double in_format(double x, const Range& range) {
   return range.digits == float_range.digits ? static_cast<double>(static_cast<float>(x)) : x;
 }
 
-/// What the numbers of an array are like.
+/// Kinds of numbers in an array.
 enum class Mood {
   units,     ///< in (-1, 1)
   integers,  ///< small ones
-  powers,    ///< of two, near 1
+  powers,    ///< powers of two near 1
   spread,    ///< exponents over a part of the range
   wild,      ///< exponents over the whole range
   ties,      ///< few bits far apart, so that sums end half way between two numbers
@@ -85,7 +85,7 @@ enum class Mood {
 };
 inline constexpr int moods = 9;
 
-/// One number of the mood, exact in the format.
+/// Return a number of the mood, exact in the format.
 inline double hard_number(Random& random, Mood mood, const Range& range) {
   const auto fraction = [&] { return in_format(random.unit(), range); };
   const auto scaled = [&](double x, long exponent) {
@@ -122,7 +122,7 @@ inline double hard_number(Random& random, Mood mood, const Range& range) {
   return 0.0;
 }
 
-/// NaN, an infinity, a negative zero, or the edges of the format.
+/// Return NaN, an infinity, a negative zero, or an edge of the format.
 inline double special_number(Random& random, const Range& range) {
   const double sign = random.one_in(2) ? -1.0 : 1.0;
   switch (random.below(6)) {

@@ -1,4 +1,4 @@
-// Smaller and simpler cases that still fail.
+// Shrinking of failing cases to smaller and simpler ones.
 #include "hunt/case.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace heddle::hunt {
 namespace {
 
-// The case without the indices [begin, end) of the extent that `label` names.
+// Return the array without the indices [begin, end) of the extent that `label` names.
 template <class Element> ArrayOf<Element> without(const ArrayOf<Element>& array, char label, Index begin, Index end) {
   const bool in_rows = array.row_label == label;
   const bool in_columns = array.column_label == label;
@@ -53,7 +53,7 @@ std::set<char> labels(const Case& one) {
   return all;
 }
 
-// Sets an element, and the one that mirrors it.
+// Set an element, and its mirror element.
 void set(Array& array, Index i, Index j, Value value) {
   if (array.mirror != Mirror::none && i == j) {
     value = array.mirror == Mirror::hermitian ? Value(value.real(), 0.0) : Value(0.0, value.imag());
@@ -64,7 +64,7 @@ void set(Array& array, Index i, Index j, Value value) {
   }
 }
 
-// The nearest power of two towards zero, of each part.
+// Return the nearest power of two towards zero.
 double power_of(double x) {
   return x == 0 || !std::isfinite(x) ? x : std::copysign(std::ldexp(1.0, std::ilogb(x)), x);
 }
@@ -136,7 +136,7 @@ class Shrinking {
     }
     return better;
   }
-  // Simpler values first; none that is not simpler than what is there.
+  // Try simpler values first, and none that is not simpler than the current value.
   bool element(std::size_t a, Index i, Index j) {
     const Value x = best_.arrays[a].at(i, j);
     const auto parts = [&](const auto& of) { return Value(of(x.real()), of(x.imag())); };

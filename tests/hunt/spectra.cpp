@@ -1,3 +1,4 @@
+// Reference eigenvalues and singular values by many digits, and lower bounds of 2-norms.
 #include "hunt/spectra.hpp"
 
 #include <cmath>
@@ -21,7 +22,7 @@ std::vector<Long> applied(const LongMatrix& X, const std::vector<Long>& x) {
   return y;
 }
 
-// Rows that hang together by elements that are not zero.
+// Return sets of rows that are connected by nonzero elements.
 std::vector<std::vector<Index>> components_of(const Array& A) {
   std::vector<Index> first(static_cast<std::size_t>(A.rows));
   std::iota(first.begin(), first.end(), Index(0));
@@ -81,7 +82,7 @@ LongMatrix less_product(LongMatrix C, const LongMatrix& X, const LongMatrix& Y) 
 
 double least_norm2(const LongMatrix& X) {
   if (X.values.empty()) return 0;
-  // |X x| / |x| for unit vectors, and for some steps of the power method from the best of them.
+  // Maximum of |X x| / |x| over unit vectors, and over some steps of the power method from the best of them.
   long double most = 0;
   Index best = 0;
   for (Index j = 0; j < X.columns; ++j) {
@@ -117,14 +118,14 @@ EigenTruth eigen_truth(const Array& A) {
   bool positive = true;
   for (Index i = 0; i < A.rows; ++i) positive = positive && A.at(i, i).real() > 0;
   if (!positive || A.rows == 0) return truth;
-  // Divided by one root after the other, so that nothing over- or underflows on the way.
+  // Divide by one root after the other, so that nothing over- or underflows on the way.
   Array scaled = A;
   for (Index j = 0; j < A.columns; ++j) {
     for (Index i = 0; i < A.rows; ++i) {
       const double root_i = std::sqrt(A.at(i, i).real());
       const double root_j = std::sqrt(A.at(j, j).real());
       scaled.at(i, j) = Value(A.at(i, j).real() / root_i / root_j, A.at(i, j).imag() / root_i / root_j);
-      // |a_ij|^2 < a_ii a_jj of positive definite ones.
+      // Positive definite matrices have |a_ij|^2 < a_ii a_jj.
       if (!(std::abs(scaled.at(i, j)) < 2)) return truth;
     }
   }
@@ -134,7 +135,7 @@ EigenTruth eigen_truth(const Array& A) {
   const std::optional<std::vector<Wide>> values = eigenvalues_of(scaled);
   if (!values) return truth;
   const double least = values->front().to_double();
-  // What rounding does to the scaled matrix must leave it positive definite.
+  // Rounding of the scaled matrix must leave it positive definite.
   if (least > 1e-10) truth.condition = values->back().to_double() / least;
   return truth;
 }

@@ -1,4 +1,4 @@
-// What eigenvalues and singular values are by many digits, and how far vectors are from what they should be.
+// Reference eigenvalues and singular values by many digits, and checks of computed values and vectors.
 #pragma once
 
 #include "hunt/long_matrix.hpp"
@@ -11,21 +11,22 @@
 namespace heddle::hunt {
 
 [[nodiscard]] LongMatrix adjoint(const LongMatrix& X);
-/// X diag(d)
+/// Return X diag(d).
 [[nodiscard]] LongMatrix times_diagonal(LongMatrix X, const std::vector<double>& d);
-/// C - X Y
+/// Return C - X Y.
 [[nodiscard]] LongMatrix less_product(LongMatrix C, const LongMatrix& X, const LongMatrix& Y);
-/// A number that |X|_2 is not below: what is above a bound by it is above it for certain.
+/// Return a lower bound of |X|_2: if it exceeds a bound, so does |X|_2.
 [[nodiscard]] double least_norm2(const LongMatrix& X);
-/// least_norm2(V^H V - I)
+/// Return least_norm2(V^H V - I).
 [[nodiscard]] double departure(const LongMatrix& V);
 
-/// The eigenvalues of a Hermitian matrix, and how well it tells them.
+/// The eigenvalues of a Hermitian matrix, and their condition.
 struct EigenTruth {
-  /// Ascending; nothing where more than 16 rows hang together, of which no many digits are had in time.
+  /// Ascending; nothing if more than 16 rows are connected, since many digits would take too long.
   std::optional<std::vector<Wide>> values;
-  double norm = 0;       ///< |A|_2, where the values are known
-  double condition = 0;  ///< of D^-1 A D^-1, D^2 = diag(A); 0 where A is not positive definite by far
+  double norm = 0;  ///< |A|_2, if the values are known
+  /// Condition number of D^-1 A D^-1, D^2 = diag(A); 0 unless A is positive definite by a margin.
+  double condition = 0;
 };
 [[nodiscard]] EigenTruth eigen_truth(const Array& A);
 
@@ -34,8 +35,8 @@ template <Scalar T> struct FoundEigen {
   HostMatrix<T> V;
 };
 
-/// |w_i - lambda_i| <= 10 n u |A|_2, with relative accuracy 10 n u kappa(D^-1 A D^-1) lambda_i where lambda_i is a
-/// normal number; |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u, here by numbers below those norms.
+/// Check |w_i - lambda_i| <= 10 n u |A|_2, with relative accuracy 10 n u kappa(D^-1 A D^-1) lambda_i if lambda_i is a
+/// normal number; |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u, with lower bounds of those norms.
 template <Scalar T>
 void judge_eigen(Verdict& verdict, const Array& A, const EigenTruth& truth, const FoundEigen<T>& found, bool relative,
                  bool vectors) {
@@ -43,7 +44,7 @@ void judge_eigen(Verdict& verdict, const Array& A, const EigenTruth& truth, cons
   const double normal = static_cast<double>(std::numeric_limits<Real<T>>::min());
   const double smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
   const double most = static_cast<double>(std::numeric_limits<Real<T>>::max());
-  // Where the residual is small beside the largest w and V orthonormal, that is |A|_2.
+  // If the residual is small beside the largest w and V is orthonormal, the largest |w| is |A|_2.
   double norm = truth.norm;
   if (!truth.values) {
     for (const double w : found.w) norm = std::max(norm, std::abs(w));
@@ -68,11 +69,12 @@ void judge_eigen(Verdict& verdict, const Array& A, const EigenTruth& truth, cons
   verdict.within("orthogonality", departure(V), 10 * nu);
 }
 
-/// The singular values of a matrix, and how well it tells them.
+/// The singular values of a matrix, and their condition.
 struct SingularTruth {
-  std::optional<std::vector<Wide>> values;  ///< Descending; nothing where rows and columns are more than 16.
-  double norm = 0;                          ///< |A|_2, where the values are known
-  /// Of A D^-1 (D^-1 A of fewer rows than columns), whose columns (rows) have lengths near 1; 0 where one is zero.
+  std::optional<std::vector<Wide>> values;  ///< Descending; nothing if rows and columns are more than 16.
+  double norm = 0;                          ///< |A|_2, if the values are known
+  /// Condition number of A D^-1 (D^-1 A if rows are fewer than columns), whose columns (rows) have lengths near 1; 0 if
+  /// one is zero.
   double condition = 0;
 };
 [[nodiscard]] SingularTruth singular_truth(const Array& A);

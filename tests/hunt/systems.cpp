@@ -1,3 +1,4 @@
+// Linear systems that eliminations find hard.
 #include "hunt/systems.hpp"
 
 #include "hunt/matrices.hpp"
@@ -12,7 +13,7 @@ Value whole(Random& random, Type type, long most) {
   const auto re = static_cast<double>(random.between(-most, most));
   return {re, is_complex_type(type) ? static_cast<double>(random.between(-most, most)) : 0.0};
 }
-// A number by which others are divided exactly: of complex ones, whose square is a power of two.
+// Return a number that divides others exactly; the squared modulus of a complex one is a power of two.
 Value divisor(Random& random, Type type) {
   const double sign = random.one_in(2) ? -1.0 : 1.0;
   if (is_complex_type(type)) {
@@ -20,7 +21,7 @@ Value divisor(Random& random, Type type) {
   }
   return sign * static_cast<double>(random.between(1, 3));
 }
-// L U of small whole numbers, where partial pivoting leaves rows in their places: |l_ij| <= 1.
+// Fill A with L U of small integers for which partial pivoting keeps the rows in place: |l_ij| <= 1.
 void exact_product(Random& random, Type type, Array& A) {
   const Index steps = std::min(A.rows, A.columns);
   const bool sparse = random.one_in(2);
@@ -45,7 +46,7 @@ void exact_product(Random& random, Type type, Array& A) {
     }
   }
 }
-// Of low rank, or close to it.
+// Fill A with a matrix of low rank, or close to it.
 void low_rank(Random& random, Type type, Array& A) {
   const Index rank = random.between(1, std::max<long>(1, std::min(A.rows, A.columns) - 1));
   const double off = random.one_in(3) ? 0.0 : std::ldexp(1.0, -static_cast<int>(random.between(5, 60)));
@@ -73,7 +74,7 @@ void hilbert_or_vandermonde(Random& random, Array& A) {
     }
   }
 }
-// Grows by 2 a step (J. Wilkinson, 1961); or ones and their opposites, whose pivots are equal.
+// Fill A with Wilkinson's matrix (1961), whose last column doubles in each step.
 void growing(Array& A) {
   for (Index j = 0; j < A.columns; ++j) {
     for (Index i = 0; i < A.rows; ++i) {
@@ -81,6 +82,7 @@ void growing(Array& A) {
     }
   }
 }
+// Fill A with 1, -1 and, if complex, i and -i, so that pivots are equal.
 void ties(Random& random, Type type, Array& A) {
   for (Value& x : A.values) {
     const double sign = random.one_in(2) ? -1.0 : 1.0;
@@ -243,7 +245,7 @@ void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& 
   for (const std::string& name : placed) one.add_knob("place " + name, random.below(100));
 }
 LuOptions lu_options_of(const Case& one) {
-  // Halving while a case is shrunk leaves no other numbers than powers of two.
+  // Halving while a case is shrunk produces only powers of two.
   return {.arithmetic = emulates(one) ? Arithmetic::emulated : Arithmetic::native,
           .block = one.knob("block"),
           .group = one.knob("group")};

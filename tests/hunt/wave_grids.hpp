@@ -1,4 +1,4 @@
-// Grids that cases of wave functions are drawn on, and numbers in long double that they are compared with.
+// Grids for cases of wave functions, and reference numbers in long double.
 #pragma once
 
 #include "hunt/operations.hpp"

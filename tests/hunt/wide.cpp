@@ -1,3 +1,4 @@
+// References of as many bits as a case needs, on MPFR: exponentials, eigenvalues and inverses of small matrices.
 #include "hunt/wide.hpp"
 
 #include "hunt/operation.hpp"
@@ -35,8 +36,8 @@ Wide distance1(const WideMatrix& X, const WideMatrix& Y) {
 
 namespace {
 
-// Powers of two d with the rows and columns of D^-1 A D alike in size, off the diagonal (E. Osborne, 1960); where a
-// row or a column has nothing there, the other becomes small.
+// Return powers of two d for which rows and columns of D^-1 A D are alike in size off the diagonal (E. Osborne, 1960);
+// if a row or a column is zero there, the other becomes small.
 std::vector<long> balance(const WideMatrix& A) {
   const Index n = A.rows;
   std::vector<long> d(static_cast<std::size_t>(n), 0);
@@ -69,7 +70,7 @@ std::vector<long> balance(const WideMatrix& A) {
   return d;
 }
 
-// One evaluation with Wide::bits.
+// Evaluate once with Wide::bits.
 WideMatrix exponential_once(const WideMatrix& given, const std::vector<long>& d) {
   const Index n = given.rows;
   WideMatrix A(given);
@@ -87,7 +88,7 @@ WideMatrix exponential_once(const WideMatrix& given, const std::vector<long>& d)
   const long extra = 8 + static_cast<long>(std::sqrt(static_cast<double>(Wide::bits)) / 3);
   const long squarings = std::max(norm1(A).exponent() + extra, 0L);
   for (WideComplex& x : A.values) x.scale(-squarings);
-  // 2^-(extra k) / k! is below the last bit from here on.
+  // Further terms 2^-(extra k) / k! are below the last bit.
   const long terms = static_cast<long>(Wide::bits) / extra + 2;
   WideMatrix E(n, n);
   for (Index i = 0; i < n; ++i) E.at(i, i).re = Wide(1.0);
@@ -152,7 +153,7 @@ std::optional<WideMatrix> wide_exponential(const WideMatrix& A) {
 
 namespace {
 
-// Exponents of the largest part and of the smallest one that is not zero.
+// Exponents of the largest part and of the smallest nonzero part.
 struct Exponents {
   long top = -100000;
   long bottom = 100000;
@@ -171,7 +172,7 @@ Exponents exponents_of(const Array& A) {
   return found;
 }
 
-// Of a Hermitian matrix whose elements are below 2^(top + 1); Wide::bits is set.
+// Return the eigenvalues of a Hermitian matrix with elements below 2^(top + 1), at the current Wide::bits.
 std::vector<Wide> by_rotations(WideMatrix S, long top) {
   const Index n = S.rows;
   for (int sweep = 0; sweep < 80; ++sweep) {
@@ -183,7 +184,8 @@ std::vector<Wide> by_rotations(WideMatrix S, long top) {
         const long diagonals = S.at(p, p).re.exponent() + S.at(q, q).re.exponent();
         if (b.is_zero() || size < diagonals - 400 || size < 2 * (top - static_cast<long>(Wide::bits) + 20)) continue;
         rotated = true;
-        // tan of the angle t = 2 |b| / (d + sign(d) sqrt(d^2 + 4 |b|^2)), d = a_qq - a_pp; the phase of b apart.
+        // tan of the angle t = 2 |b| / (d + sign(d) sqrt(d^2 + 4 |b|^2)), d = a_qq - a_pp; the phase of b is treated
+        // separately.
         const Wide length = b.absolute();
         const WideComplex phase(b.re / length, b.im / length);
         const Wide difference = S.at(q, q).re - S.at(p, p).re;
@@ -196,7 +198,7 @@ std::vector<Wide> by_rotations(WideMatrix S, long top) {
         t = t / (difference.sign() < 0 ? difference - root : difference + root);
         Wide c = Wide(1.0) / (Wide(1.0) + t * t).root();
         const Wide s = t * c;
-        // Columns p and q times [[c, s phase], [-s conj(phase), c]], then rows by its adjoint.
+        // Multiply columns p and q by [[c, s phase], [-s conj(phase), c]], then rows by its adjoint.
         const WideComplex along(s * phase.re, s * phase.im);
         for (const bool rows : {false, true}) {
           for (Index i = 0; i < n; ++i) {
@@ -231,7 +233,7 @@ std::vector<Wide> wide_eigenvalues(const Array& A) {
 std::optional<std::vector<Wide>> wide_eigenvalues(const Array& H, const Array& S) {
   const Exponents of_H = exponents_of(H);
   const Exponents of_S = exponents_of(S);
-  // L^-1 on both sides spreads elements once more by what S has.
+  // L^-1 on both sides adds the spread of S to that of the elements.
   Wide::bits = 800 + 2 * of_H.spread() + 8 * of_S.spread();
   const Index n = S.rows;
   WideMatrix L(S);
@@ -270,7 +272,7 @@ std::optional<std::vector<Wide>> wide_eigenvalues(const Array& H, const Array& S
 
 std::vector<Wide> wide_singular_values(const Array& A) {
   const Exponents exponents = exponents_of(A);
-  // Products have twice the exponents, and roots half the digits.
+  // Products double the exponents, and roots halve the digits.
   Wide::bits = 600 + 4 * exponents.spread();
   const WideMatrix X(A);
   const bool by_columns = A.rows >= A.columns;
@@ -293,7 +295,7 @@ std::vector<Wide> wide_singular_values(const Array& A) {
 
 namespace {
 
-// X = M^-1 X, M gives way.
+// Replace X by M^-1 X and overwrite M.
 bool eliminate(WideMatrix& M, WideMatrix& X) {
   const Index n = M.rows;
   for (Index k = 0; k < n; ++k) {

@@ -11,7 +11,7 @@
 
 namespace heddle::hunt {
 
-/// A real number of `Wide::bits` bits, as many as there were when it was made.
+/// A real number with the `Wide::bits` bits of the time when it was made.
 class Wide {
  public:
   static inline mpfr_prec_t bits = 512;
@@ -48,7 +48,7 @@ class Wide {
   [[nodiscard]] bool is_zero() const { return mpfr_zero_p(value_) != 0; }
   [[nodiscard]] bool is_number() const { return mpfr_number_p(value_) != 0; }
   [[nodiscard]] int sign() const { return mpfr_sgn(value_); }
-  /// e with 2^(e-1) <= |x| < 2^e; far below all others for 0.
+  /// Return e with 2^(e-1) <= |x| < 2^e; for 0 a number far below all others.
   [[nodiscard]] long exponent() const { return mpfr_regular_p(value_) != 0 ? mpfr_get_exp(value_) : -1000000; }
   [[nodiscard]] double to_double() const { return mpfr_get_d(value_, MPFR_RNDN); }
   template <class R> [[nodiscard]] R rounded() const {
@@ -79,7 +79,7 @@ class Wide {
   mpfr_t value_;
 };
 
-/// A complex number of such.
+/// A complex number with Wide parts.
 struct WideComplex {
   Wide re, im;
 
@@ -113,31 +113,31 @@ inline Wide larger(const Wide& x, const Wide& y) {
 using WideMatrix = MatrixOf<WideComplex>;
 [[nodiscard]] WideMatrix operator*(const WideMatrix& X, const WideMatrix& Y);
 
-/// max_j sum_i |x_ij|, of X or of X - Y.
+/// Return max_j sum_i |x_ij|, of X or of X - Y.
 [[nodiscard]] Wide norm1(const WideMatrix& X);
 [[nodiscard]] Wide distance1(const WideMatrix& X, const WideMatrix& Y);
 
-/// exp(A) with an error below 2^-150 |exp(A)|_1, and elementwise for nonnegative and triangular A; nothing where that
+/// Return exp(A) with an error below 2^-150 |exp(A)|_1, elementwise for nonnegative and triangular A; nothing if that
 /// would take more than 5000 to 20000 bits or balanced A is above 1e6. Taylor series of A / 2^s, balanced by powers of
-/// two and shifted by the mean of the diagonal, squared s times; the number of bits covers what squarings can lose,
-/// |E_k|^2 / |E_k+1| <= exp(2 |A| / 2^k), or, where |A| is large, is doubled until two results agree.
+/// two and shifted by the mean of the diagonal, squared s times. The number of bits covers the loss in squarings,
+/// |E_k|^2 / |E_k+1| <= exp(2 |A| / 2^k), or, if |A| is large, is doubled until two results agree.
 [[nodiscard]] std::optional<WideMatrix> wide_exponential(const WideMatrix& A);
 
-/// |D^-1 A D|_1 of the D that it balances with: how hard A is once its scaling is forgotten.
+/// Return |D^-1 A D|_1 for the balancing D: the difficulty of A regardless of its scaling.
 [[nodiscard]] double balanced_norm(const WideMatrix& A);
 
-/// The eigenvalues of a Hermitian matrix, ascending: cyclic Jacobi rotations until no element is above 2^-200 times the
-/// root of its two diagonals' product, or 2^-(bits) of the largest.
+/// Return the eigenvalues of a Hermitian matrix, ascending: cyclic Jacobi rotations until no element is above 2^-200
+/// times the root of the product of its two diagonal elements, or 2^-(bits) of the largest.
 [[nodiscard]] std::vector<Wide> wide_eigenvalues(const Array& A);
-/// The eigenvalues of H C = S C diag(w), ascending: those of L^-1 H L^-H, S = L L^H; nothing where S has no such
+/// Return the eigenvalues of H C = S C diag(w), ascending: those of L^-1 H L^-H, S = L L^H; nothing if S has no such
 /// factor.
 [[nodiscard]] std::optional<std::vector<Wide>> wide_eigenvalues(const Array& H, const Array& S);
-/// The min(m, n) singular values, descending: roots of the eigenvalues of A^H A or A A^H, found so.
+/// Return the min(m, n) singular values, descending: roots of the eigenvalues of A^H A or A A^H.
 [[nodiscard]] std::vector<Wide> wide_singular_values(const Array& A);
 
-/// A^-1 by Gauss and Jordan with pivots; nothing where A is singular (to 2000 bits).
+/// Return A^-1 by Gauss-Jordan elimination with pivoting; nothing if A is singular (to 2000 bits).
 [[nodiscard]] std::optional<WideMatrix> wide_inverse(const Array& A);
-/// A^-1 B, likewise, with so many bits.
+/// Return A^-1 B by Gauss-Jordan elimination with so many bits.
 [[nodiscard]] std::optional<WideMatrix> wide_solution(const Array& A, const Array& B, long bits);
 
 }  // namespace heddle::hunt

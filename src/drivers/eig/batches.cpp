@@ -1,3 +1,4 @@
+// heddle eig --batch and --svd: many matrices at once, on one rank.
 #include "drivers/eig/batches.hpp"
 
 #include "drivers/eig/matrices.hpp"
@@ -24,7 +25,7 @@ template <class R> using Values = Kokkos::View<R**, Kokkos::LayoutLeft, MemorySp
 template <class View> auto one_of(const View& batch, Index b) {
   return Kokkos::subview(batch, Kokkos::ALL, Kokkos::ALL, static_cast<std::size_t>(b));
 }
-// Matrices beside one another, on the host.
+// Return the matrices side by side on the host.
 template <Scalar T> HostMatrix<T> side_by_side(const Batch<T>& batch) {
   const HostMatrix<T> host("heddle::driver::host", batch.extent(0), batch.extent(1) * batch.extent(2));
   const Kokkos::View<T***, Kokkos::LayoutLeft, Kokkos::HostSpace> as_batch(host.data(), batch.extent(0),
@@ -38,7 +39,7 @@ template <Scalar T> HostMatrix<T> columns_of(const HostMatrix<T>& all, Index fir
   return part;
 }
 
-// The matrices beside one another, and how many columns one of them has.
+// Return the matrices side by side; set the number of columns of one of them.
 template <Scalar T> HostMatrix<T> given(Context& context, const BatchRequest& request, Index& columns) {
   const BatchSettings& settings = request.settings;
   const Index count = std::max<Index>(settings.count, 1);
@@ -76,7 +77,7 @@ template <Scalar T> void make_hermitian(const BatchRequest& request, const HostM
   }
 }
 
-// |X - Y diag(d)|_F of products in the library's memory space, on the host; without d, |X - I|_F.
+// Return |X - Y diag(d)|_F, computed on the host; X is in the library's memory space. Without d: |X - I|_F.
 template <Scalar T> double distance(const MatrixView<T>& X, const HostMatrix<T>& Y, const std::vector<double>& d) {
   const HostMatrix<T> host("heddle::driver::host", X.extent(0), X.extent(1));
   const LocalMatrix<T> packed("heddle::driver::packed", X.extent(0), X.extent(1));
@@ -116,7 +117,7 @@ struct Outcome {
   Index rotations = 0;
   double seconds = 0;
   std::vector<std::vector<double>> values;
-  Errors errors;  // The worst of all matrices.
+  Errors errors;  // Largest errors of all matrices.
 };
 template <class Report> void enter(Outcome& outcome, const Report& report, double seconds) {
   outcome.not_converged = report.not_converged;
@@ -177,7 +178,7 @@ Outcome eigensystems(Context& context, const BatchRequest& request, const HostMa
   return outcome;
 }
 
-// A V = U diag(s), or, of more columns than rows, A^H U = V diag(s), and both sets of vectors.
+// Errors of A V = U diag(s), or of A^H U = V diag(s) if A has more columns than rows, and of both sets of vectors.
 template <Scalar T>
 Errors singular_errors(const ExecutionSpace& space, const LocalMatrix<T>& A, const std::vector<double>& s,
                        const LocalMatrix<T>& U, const LocalMatrix<T>& V) {

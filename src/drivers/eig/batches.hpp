@@ -12,9 +12,9 @@
 namespace heddle::driver {
 
 struct BatchSettings {
-  Index count = 0;  ///< Of matrices; 0: one, and that as a batch for singular values alone.
+  Index count = 0;  ///< Number of matrices; 0: a single one, as a batch if only singular values are wanted.
   bool svd = false;
-  Index rows = -1;   ///< Of random matrices for singular values; as many as columns where it is negative.
+  Index rows = -1;   ///< Rows of random matrices for singular values; negative: as many as columns.
   std::string left;  ///< File of the left singular vectors.
 };
 [[nodiscard]] OptionTable<BatchSettings> batch_options();
@@ -22,7 +22,7 @@ struct BatchSettings {
   return settings.count > 0 || settings.svd;
 }
 
-/// What of the command's other options a batch takes.
+/// A batch's settings with those of the command's other options that apply to it.
 struct BatchRequest {
   BatchSettings settings;
   std::string input;
@@ -37,7 +37,8 @@ struct BatchRequest {
   eigen::JacobiOptions solver;
   nlohmann::ordered_json inputs;  ///< All options, for the report.
 };
-/// Throws Error(argument) for options that a batch does not take. Collective; gives the exit code.
+/// Solve the batches and return the exit code. Collective. Throws Error(argument) for options that a batch does not
+/// take.
 [[nodiscard]] int solve_batches(Context& context, const BatchRequest& request);
 
 }  // namespace heddle::driver

@@ -209,7 +209,7 @@ std::string few(const std::vector<double>& values) {
   return text;
 }
 
-// A file's matrix, on rank 0, Hermitian to the bit.
+// Read the matrix from a file on rank 0 and make it Hermitian to the bit.
 template <Scalar T>
 HostMatrix<T> hermitian_from(const Communicator& comm, const std::string& path, const Options& options) {
   HostMatrix<T> A = gather(read_placed<T>(comm, path, "rank:0"), 0);
@@ -221,7 +221,7 @@ HostMatrix<T> hermitian_from(const Communicator& comm, const std::string& path, 
   return A;
 }
 
-// The matrix, on rank 0; n on every rank.
+// Return the matrix on rank 0; set n on every rank.
 template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& options, Report& report, Index& n) {
   const Communicator& comm = context.comm();
   const auto start = std::chrono::steady_clock::now();
@@ -239,7 +239,8 @@ template <Scalar T> HostMatrix<T> matrix_of(Context& context, const Options& opt
   return A;
 }
 
-// By what the matrix has without eigenvalues: found on rank 0, which has it, and entered on all.
+// Check eigenvalues by sums that the matrix has without them. Rank 0, which has the matrix, computes the result; all
+// ranks enter it.
 template <Scalar T>
 void check_spectrum(Context& context, const HostMatrix<T>& A, const std::vector<double>& values, double factor,
                     bool relative, Report& report) {
@@ -256,7 +257,7 @@ void check_spectrum(Context& context, const HostMatrix<T>& A, const std::vector<
   if (found[6] != 0) report.check_at_most("determinant", found[4], found[5]);
 }
 
-// H C = S C diag(w), S being the matrix of --overlap.
+// Solve H C = S C diag(w); S is the matrix of --overlap.
 template <Scalar T>
 EigenSolution<T> solution_with_overlap(Context& context, const Options& options, const HostMatrix<T>& H,
                                        Report& report) {
@@ -313,7 +314,7 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
     return std::max<int>(code, exit_failed);
   }
   write_values(context.comm(), options.values, values);
-  // A tolerance of the user's leaves as much.
+  // A tolerance that the user gives relaxes the checks as much.
   const double factor = std::max(1.0, options.solver.tolerance / static_cast<double>(unit_roundoff<T>));
   if (solution.errors) {
     write_dense<T>(context.comm(), options.vectors, n, n, solution.vectors);
@@ -322,7 +323,7 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
     report.check_at_most("residual", solution.errors->residual, 10 * factor);
     report.check_at_most("orthogonality", solution.errors->orthogonality, 10 * factor);
   }
-  // What a matrix has without its eigenvalues, a pencil has not.
+  // The sums that check eigenvalues exist for a matrix only, not for a pencil.
   if (!is_pencil) {
     check_spectrum<T>(context, A, values, factor, outcome.accuracy == eigen::JacobiAccuracy::relative, report);
   }
@@ -335,7 +336,7 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
   return context.finish(report);
 }
 
-// What goes with --overlap.
+// Refuse options that --overlap excludes.
 void require_overlap(const Options& options, int ranks) {
   if (options.overlap.empty()) return;
   require(ranks == 1, "--overlap ", options.overlap, ": runs on one rank, and all threads or the GPU of it; there are ",
@@ -344,7 +345,7 @@ void require_overlap(const Options& options, int ranks) {
           ": is checked by its vectors; --values-only leaves none");
 }
 
-// Complex where one of the files is.
+// Complex if one of the files is.
 std::string scalar_of_files(Context& context, const Options& options) {
   const std::string scalar = scalar_of_input(context, options.input);
   return options.overlap.empty() || scalar.starts_with("complex") ? scalar : scalar_of_input(context, options.overlap);
@@ -389,7 +390,7 @@ int run(Context& context, Options options) {
     if (options.solver.method == eigen::JacobiMethod::automatic && !of_file)
       settings.solver.method = eigen::JacobiMethod::blocked;
     if (ranks > 1) require_over_ranks(ranks, settings.solver);
-    // A warm start has no such promise; over several ranks there is none.
+    // Warm starts are not reproducible, and do not exist over several ranks.
     settings.cold = settings.cold || options.solver.reproducible || ranks > 1;
     nlohmann::ordered_json inputs;
     all_options().enter(options, inputs);

@@ -1,3 +1,4 @@
+// The Hermitian matrices of `heddle eig` and `heddle study jacobi`: generated, or read and looked at.
 #include "drivers/eig/matrices.hpp"
 
 #include "drivers/eig/solution.hpp"
@@ -22,7 +23,8 @@ template <Scalar T> std::string shown(const T& x, int digits) {
     return format("%.*g", digits, static_cast<double>(x));
   }
 }
-// Digits, nine at least, that show in which parts x and conj(y) differ; seventeen tell any two doubles apart.
+// Return the number of digits, at least nine, that show how x and conj(y) differ; seventeen distinguish any two
+// doubles.
 template <Scalar T> int telling_digits(const T& x, const T& y) {
   const auto alike = [](double one, double other, int digits) {
     return one != other && format("%.*g", digits, one) == format("%.*g", digits, other);
@@ -62,7 +64,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION double square(const T& x) {
   }
 }
 
-// x 2^-exponent in two steps, of which none is out of range.
+// Multiply x by 2^-exponent in two steps, neither of which is out of range.
 template <class R> struct Down {
   R first;
   R second;

@@ -26,22 +26,23 @@ struct Chain {
 };
 [[nodiscard]] eigen::KohnShamOptions model_options(const Chain& chain);
 
-/// The library's eigensolver as eigen::self_consistent() calls it, and what the last call took.
+/// The library's eigensolver in the form that eigen::self_consistent() calls, with the rotations and seconds of the
+/// last call.
 class JacobiSolver {
  public:
-  /// On one rank. `warm`: from the second call on, each begins at the vectors of the one before.
+  /// One rank. `warm`: from the second call on, each begins at the vectors of the previous one.
   JacobiSolver(const ExecutionSpace& space, const eigen::JacobiOptions& options, bool warm)
       : space_(space), options_(options) {
     options_.warm_start = warm;
   }
-  /// Over the ranks of `comm`, which outlives it. There are no warm starts over several. Calls are collective; H is
-  /// rank 0's, and all ranks get the same results.
+  /// All ranks of `comm`, which outlives it. Several ranks have no warm starts. Calls are collective; H is rank 0's,
+  /// and all ranks get the same results.
   JacobiSolver(const Communicator& comm, const eigen::JacobiOptions& options, bool warm)
       : JacobiSolver(comm.space(), options, warm && comm.size() == 1) {
     if (comm.size() > 1) comm_ = &comm;
   }
 
-  /// Throws Error(computation) where it does not converge.
+  /// Throws Error(computation) unless it converges.
   void operator()(std::span<const double> H, std::vector<double>& w, std::vector<double>& V);
 
   [[nodiscard]] const eigen::JacobiReport& report() const { return report_; }
@@ -64,7 +65,7 @@ class JacobiSolver {
 /// Why an iteration ended, in words.
 [[nodiscard]] const char* reason_of(eigen::JacobiEnd end);
 
-/// a_ij = n/2 - |i - j|, n/2 an integer: what J. A. Ayala Barbosa timed (tesina, UNAM, 2018).
+/// a_ij = n/2 - |i - j|, n/2 an integer: the matrix that J. A. Ayala Barbosa timed (tesina, UNAM, 2018).
 template <Scalar T> [[nodiscard]] HostMatrix<T> thesis_matrix(Index n);
 /// Seeded, elements uniform in (-1, 1), those of the diagonal real.
 template <Scalar T> [[nodiscard]] HostMatrix<T> random_hermitian(Index n, std::uint64_t seed);
@@ -74,17 +75,17 @@ template <Scalar T> [[nodiscard]] HostMatrix<T> matrix_from(std::span<const doub
 /// Throws Error(input) "NAME: ..." unless A is square, finite, and Hermitian but for `tolerance` times its largest
 /// element; the message has the worst place and both elements.
 template <Scalar T> void require_hermitian(const std::string& name, const HostMatrix<T>& A, double tolerance);
-/// Makes A what its lower (or upper) triangle says, to the bit.
+/// Make A Hermitian to the bit from its lower (or upper) triangle.
 template <Scalar T> void mirror(const HostMatrix<T>& A, bool upper);
 
-/// The same elements where kernels reach them.
+/// Copy the elements to memory that kernels reach.
 template <Scalar T> [[nodiscard]] LocalMatrix<T> on_device(const HostMatrix<T>& A);
 
 /// The most that a number times 2^-exponent changes by being stored as a denormal number of type R.
 template <RealScalar R> [[nodiscard]] double storage_error(int exponent) {
   return std::ldexp(static_cast<double>(std::numeric_limits<R>::denorm_min()), -exponent) / 2;
 }
-/// What an error is more than storage explains; NaN stays.
+/// Return the part of an error that exceeds the storage error; NaN stays NaN.
 [[nodiscard]] inline double beyond_storage(double error, double storage) {
   return error <= storage ? 0 : error - storage;
 }

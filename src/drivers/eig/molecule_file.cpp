@@ -1,3 +1,4 @@
+// The file of a molecule that `heddle eig --scf --molecule` reads.
 #include "drivers/eig/molecule_file.hpp"
 
 #include <heddle/core/error.hpp>

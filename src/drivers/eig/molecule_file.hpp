@@ -12,7 +12,7 @@ namespace heddle::driver {
 struct MoleculeFile {
   models::Molecule molecule;
   int dimensions = 3;                 ///< 1 where lines of atoms have one coordinate.
-  std::vector<models::Shell> shells;  ///< Those of the file at every atom they are for; empty: none was given.
+  std::vector<models::Shell> shells;  ///< Shells of the file, for every atom that they apply to; empty: none was given.
 };
 
 /// One statement a line; `#` begins a comment:
@@ -24,7 +24,7 @@ struct MoleculeFile {
 ///     shell ATOM s A       functions s, p, d, f or g of exponent A at every such atom;
 ///     shell ATOM s A C A C ...   contracted, of exponents A and coefficients C
 ///
-/// Throws Error(input) "FILE, line L: ..." for what is none of these.
+/// Throws Error(input) "FILE, line L: ..." for any other line.
 [[nodiscard]] MoleculeFile read_molecule(const std::string& path);
 
 }  // namespace heddle::driver

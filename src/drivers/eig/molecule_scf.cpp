@@ -1,3 +1,4 @@
+// heddle eig --scf --molecule: the electrons of a molecule to self-consistency.
 #include "drivers/eig/molecule_scf.hpp"
 
 #include "drivers/eig/molecule_file.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 using models::FieldResult;
 
-// What the eigensolver did for one step.
+// The eigensolver's work in one step.
 struct SolverStep {
   models::FieldStep step;
   Index rotations;
@@ -33,7 +34,7 @@ HostMatrix<double> square_matrix(std::span<const double> elements) {
   return matrix_from<double>(elements, std::llround(std::sqrt(static_cast<double>(elements.size()))));
 }
 
-// H C = S C diag(w) by the library, each spin begun at its own last vectors.
+// Solve H C = S C diag(w) by the library; each spin starts from its own previous vectors.
 class OrbitalSolver {
  public:
   OrbitalSolver(const ExecutionSpace& space, std::span<const double> overlap, const eigen::JacobiOptions& options,
@@ -57,7 +58,7 @@ class OrbitalSolver {
     seconds_ += seconds_since(start);
   }
 
-  // Since the last call.
+  // Return the rotations and seconds since the last call.
   [[nodiscard]] std::pair<Index, double> taken() {
     return {std::exchange(rotations_, 0), std::exchange(seconds_, 0.0)};
   }
@@ -195,7 +196,7 @@ void enter_results(Context& context, const FieldResult& result, const std::vecto
              "nuclear %.9f",
              energies.total(), energies.kinetic, energies.external, energies.coulomb, energies.exchange,
              energies.correlation, energies.nuclear));
-  // The theorem is Coulomb's: softened interactions have no such ratio.
+  // The virial theorem holds for Coulomb interactions; softened ones have no such ratio.
   context.say((of_coulomb ? format("virial %.6f, ", energies.virial()) : std::string()) +
               format("<S^2> %.6f", result.spin_squared));
   context.say((paired ? "levels: " : "spin up: ") + levels_of(result.up));

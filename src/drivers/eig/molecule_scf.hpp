@@ -20,15 +20,15 @@ struct MoleculeSettings {
   std::string save_overlap;  ///< File of the overlaps.
 };
 
-/// What says so on the command line, but for the file.
+/// The options of a molecule, without the one that names its file.
 [[nodiscard]] OptionTable<MoleculeSettings> molecule_options();
 
-/// Refuses files that can't be written, and such as would replace the molecule's. Collective.
+/// Refuse files that can't be written or that would replace the molecule's file. Collective.
 void require_molecule_files(Context& context, const MoleculeSettings& settings, const ScfSettings& scf,
                             const std::string& save);
 
-/// `save`: file of the last matrix, of spin up where shells are open. `points`: of the grid in one dimension.
-/// `tolerance`: below 0: 1e-7 hartree.
+/// `save`: file of the last matrix; that of spin up if shells are open. `points`: number of grid points in one
+/// dimension. `tolerance`: negative for 1e-7 hartree.
 [[nodiscard]] int run_molecule(Context& context, const MoleculeSettings& settings, const ScfSettings& scf,
                                const std::string& save, int points, double tolerance,
                                const nlohmann::ordered_json& asked_for);

@@ -1,3 +1,4 @@
+// Files that `heddle eig` writes.
 #include "drivers/eig/outputs.hpp"
 
 #include "drivers/support/matrices.hpp"

@@ -9,11 +9,11 @@
 
 namespace heddle::driver {
 
-/// A column of numbers, the same on every rank: one a line in plain text, a matrix of one column otherwise. Nothing
-/// where `path` is empty. Collective.
+/// Write a column of numbers, the same on every rank: plain text has one a line, other formats a matrix of one column.
+/// Do nothing if `path` is empty. Collective.
 void write_values(const Communicator& comm, const std::string& path, const std::vector<double>& values);
 
-/// A rows x columns matrix that is on rank 0; nothing where `path` is empty. Collective.
+/// Write the rows x columns matrix on rank 0; do nothing if `path` is empty. Collective.
 template <Scalar T>
 void write_dense(const Communicator& comm, const std::string& path, Index rows, Index columns, const HostMatrix<T>& A);
 

@@ -1,3 +1,4 @@
+// The pencils of `heddle eig --overlap`: H C = S C diag(w), solved and judged.
 #include "drivers/eig/pencil.hpp"
 
 #include "drivers/eig/matrices.hpp"
@@ -13,7 +14,7 @@
 namespace heddle::driver {
 namespace {
 
-// What errors are computed in.
+// Scalar type in which errors are computed.
 template <Scalar T> using InDouble = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
 template <Scalar T> InDouble<T> widened(const T& x, int exponent) {
@@ -79,7 +80,7 @@ EigenErrors pencil_errors(const ExecutionSpace& space, const HostMatrix<T>& H, c
   }
   std::vector<int> up(n);
   std::transform(down.begin(), down.end(), up.begin(), [](int exponent) { return -exponent; });
-  // H, and with it w, has its largest element near 1: products neither overflow nor vanish.
+  // Scale H, and with it w, to a largest element near 1: products neither overflow nor vanish.
   const int level = exponent_of_largest<T>(H, down);
   std::vector<int> down_further(down);
   for (int& exponent : down_further) exponent -= level;
@@ -109,7 +110,7 @@ EigenErrors pencil_errors(const ExecutionSpace& space, const HostMatrix<T>& H, c
     }
     const double stored = storage_error<Real<T>>(level) * norm_of_S * lengths[j];
     const double left = beyond_storage(length(residual.data(), n), stored);
-    // Of H = 0 and w = 0 nothing is left.
+    // If H = 0 and w = 0, both sides are 0.
     const double allowed = unit * (norm_of_H + std::abs(value) * norm_of_S) * lengths[j];
     errors.residual = larger(errors.residual, left == 0 ? 0.0 : left / allowed);
   }

@@ -12,14 +12,14 @@ namespace heddle::driver {
 /// residual: |H c_i - w_i S c_i| / (n u (|H|_F + |w_i| |S|_F) |c_i|),
 /// orthogonality: |c_i^H S c_j - delta_ij| / (n u |S|_F |c_i| |c_j|).
 ///
-/// What storing w_i as a denormal number explains of a residual is taken off first. Computed in double, with 4 n^3
-/// multiplications. H and S have both triangles.
+/// The part of a residual that storing w_i as a denormal number explains is subtracted first. Computed in double, with
+/// 4 n^3 multiplications. H and S have both triangles.
 template <Scalar T>
 [[nodiscard]] EigenErrors pencil_errors(const ExecutionSpace& space, const HostMatrix<T>& H, const HostMatrix<T>& S,
                                         const std::vector<Real<T>>& w, const HostMatrix<T>& C);
 
-/// Of n x n matrices on one rank. `report` gets what the solver says of the pencil. Throws Error(argument), naming the
-/// pivot, where S is not positive definite.
+/// Solve the pencil of n x n matrices on one rank. `report` gets the solver's report on the pencil. Throws
+/// Error(argument), naming the pivot, unless S is positive definite.
 template <Scalar T>
 [[nodiscard]] EigenSolution<T> pencil_solution(const Communicator& comm, const HostMatrix<T>& H, const HostMatrix<T>& S,
                                                const eigen::JacobiOptions& options,

@@ -1,3 +1,4 @@
+// heddle eig --scf: a chain of atoms to self-consistency.
 #include "drivers/eig/scf.hpp"
 
 #include "drivers/support/matrices.hpp"

@@ -24,7 +24,7 @@ struct ScfSettings {
 /// `asked_for`: the options, as they enter the report.
 [[nodiscard]] int run_scf(Context& context, const ScfSettings& settings, const nlohmann::ordered_json& asked_for);
 
-/// H of the row's self-consistent density. Throws Error(computation) where it does not converge.
+/// Return H of the chain's self-consistent density. Throws Error(computation) unless it converges.
 [[nodiscard]] std::vector<double> chain_hamiltonian(Context& context, const Chain& chain, bool reproducible);
 
 /// Enters and says what the eigensolver did in all steps of an iteration, which have `rotations` and `seconds`.
@@ -42,11 +42,11 @@ void enter_solver_totals(const Context& context, nlohmann::ordered_json& results
                      static_cast<long long>(rotations), seconds));
 }
 
-/// Refuses a table and a picture that can't be written, and such as would replace each other or one of the others.
+/// Refuse a table or picture that can't be written, or that would replace the other or one of the given files.
 /// Collective.
 void require_scf_files(Context& context, const ScfSettings& settings, const std::vector<Output>& inputs,
                        const std::vector<Output>& matrices);
-/// Draws the table where --plot asks for it. Collective.
+/// Draw the table if --plot asks for it. Collective.
 void draw_scf(Context& context, const ScfSettings& settings, nlohmann::ordered_json& results);
 
 /// Whether a file begins as the output of `heddle eig --scf` does.

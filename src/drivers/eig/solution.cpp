@@ -1,3 +1,4 @@
+// The eigenproblem of `heddle eig`: on one rank, or over all of them.
 #include "drivers/eig/solution.hpp"
 
 #include "drivers/support/repeats.hpp"

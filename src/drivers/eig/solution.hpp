@@ -11,14 +11,15 @@ namespace heddle::driver {
 template <Scalar T> struct EigenSolution {
   eigen::JacobiReport report;
   std::vector<Real<T>> values;  ///< The same on every rank, ascending.
-  HostMatrix<T> vectors;        ///< On rank 0, and only where they are wanted.
+  HostMatrix<T> vectors;        ///< On rank 0, and only if they are wanted.
   double seconds = 0;           ///< Of the solver.
-  /// The same on every rank; nothing without vectors.
+  /// The same on every rank; empty without vectors.
   std::optional<EigenErrors> errors;
 };
 
-/// Of the Hermitian n x n matrix A of rank 0: by eigen::jacobi() of one rank, or by that over all ranks of `comm`,
-/// where there are several. Collective. Throws Error(argument), on every rank alike, for options that the latter lacks.
+/// Solve for the Hermitian n x n matrix A of rank 0 by eigen::jacobi(): the version of one rank, or the one over all
+/// ranks of `comm` if there are several. Collective. Throws Error(argument), on every rank alike, for options that the
+/// latter lacks.
 template <Scalar T>
 [[nodiscard]] EigenSolution<T> eigen_solution(const Communicator& comm, Index n, const HostMatrix<T>& A,
                                               const eigen::JacobiOptions& options, bool values_only);

@@ -1,3 +1,4 @@
+// Checks of eigenvalues alone, by sums that the matrix has without them.
 #include "drivers/eig/spectrum.hpp"
 
 #include "drivers/eig/matrices.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using Host = Kokkos::DefaultHostExecutionSpace;
 
-// The sum of what is added, as if in twice the precision (A. Neumaier, ZAMM 54, 39 (1974)).
+// Compensated sum, as accurate as if in twice the precision (A. Neumaier, ZAMM 54, 39 (1974)).
 class Sum {
  public:
   void add(double x) {
@@ -28,7 +29,7 @@ class Sum {
   double rest_ = 0;
 };
 
-// x 2^-exponent in two steps, of which none is out of range.
+// Multiply x by 2^-exponent in two steps, neither of which is out of range.
 struct Scale {
   double first;
   double second;
@@ -39,7 +40,7 @@ struct Scale {
 
 template <Scalar T> using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
-// L of S = L L^H, and what follows from it.
+// Cholesky factor L of S = L L^H, with the determinant and norms that follow from it.
 template <Scalar W> class Factor {
  public:
   template <Scalar T> explicit Factor(const HostMatrix<T>& A) : n_(static_cast<Index>(A.extent(0))) {
@@ -81,9 +82,9 @@ template <Scalar W> class Factor {
     }
     return sum.get();
   }
-  // |S|_oo, from above |S|_2.
+  // |S|_oo, an upper bound of |S|_2.
   [[nodiscard]] double norm() const { return norm_; }
-  // |L^-1|_1 |L^-1|_oo, from above |S^-1|_2.
+  // |L^-1|_1 |L^-1|_oo, an upper bound of |S^-1|_2.
   [[nodiscard]] double inverse_norm() const {
     const HostMatrix<W> X("heddle::driver::inverse", L_.extent(0), L_.extent(0));
     const HostMatrix<W> L = L_;
@@ -153,12 +154,12 @@ std::optional<Compared> compared_determinants(const HostMatrix<T>& A, const std:
   const double inverse_norm = L.inverse_norm();
   const double condition = L.norm() * inverse_norm;
   constexpr double wide_unit = unit_roundoff<double>;
-  // A complex product has some three roundings for one.
+  // A complex product has about three roundings, a real one has one.
   constexpr double per_product = is_complex<T> ? 3 : 1;
   Compared compared;
   compared.bound = 10 * factor * n * n * static_cast<double>(unit_roundoff<T>) * condition +
                    per_product * std::pow(n, 1.5) * (n + 1) * wide_unit * inverse_norm;
-  // No eigenvalue of A is less than its least diagonal element over the condition.
+  // Every eigenvalue of A is at least A's least diagonal element over the condition.
   constexpr auto least_normal = static_cast<double>(std::numeric_limits<Real<T>>::min());
   double corner = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < w.size(); ++i) corner = std::min(corner, real_of<double>(A(i, i)));

@@ -64,7 +64,7 @@ const OptionTable<DotOptions>& dot_options() {
   return table;
 }
 
-// Whether a text that holds so many numbers could be a matrix as read_text_matrix() takes it.
+// Return true if a text of `count` numbers has the form that read_text_matrix() takes.
 bool looks_like_matrix(const std::string& path, Index count) {
   std::ifstream file(path);
   std::string word;
@@ -74,7 +74,7 @@ bool looks_like_matrix(const std::string& path, Index count) {
          Integer{.least = 1, .most = 1 << 30}.read(word, order) && count > 2 && count == order * order + 1;
 }
 
-// Whether a file is a text of numbers: what has the name of no other format.
+// Return true if the file is a text of numbers: its name has the ending of no other format.
 bool is_list(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   return path.find(".h5:") == std::string::npos && ending != ".mtx" && ending != ".npy" && ending != ".h5";
@@ -84,10 +84,10 @@ std::string scalar_of(const Context& context, const std::string& path) {
   return is_list(path) ? "double" : scalar_of_input(context, path);
 }
 
-// Matrices whose sum has the numbers in a file, whole numbers with all their digits.
+// Matrices that add up to the numbers in a file; whole numbers keep all their digits.
 template <Scalar T> using FileNumbers = std::vector<DistributedMatrix<T>>;
 
-// The numbers in a file, placed as `place` says.
+// Read the numbers in a file into the placement `place`.
 template <Scalar T>
 FileNumbers<T> read_numbers(const Context& context, const std::string& path, const std::string& place) {
   const Communicator& comm = context.comm();
@@ -129,8 +129,8 @@ template <Scalar T> Elements<T> on_device(const std::vector<T>& elements) {
   return dense;
 }
 
-// Vectors whose inner product is that of what X and Y are the sums of. Products of further terms count where both are
-// finite and not zero: the first terms alone decide about zeros, infinities and NaNs.
+// Return vectors whose inner product is that of the sums of X and of Y. Products with further terms count if both
+// factors are finite and not zero: the first terms alone decide about zeros, infinities and NaNs.
 template <Scalar T> std::array<Elements<T>, 2> factors_of(const FileNumbers<T>& X, const FileNumbers<T>& Y) {
   if (X.size() == 1 && Y.size() == 1) return {elements_of(X.front()), elements_of(Y.front())};
   const auto counts = [](const T& value) {
@@ -152,7 +152,7 @@ template <Scalar T> std::array<Elements<T>, 2> factors_of(const FileNumbers<T>& 
   return {on_device(x), on_device(y)};
 }
 
-// All terms of the numbers, of which the further ones count where they are not zero.
+// Return all terms of the numbers; further terms count unless they are zero.
 template <Scalar T> Elements<T> terms_of(const FileNumbers<T>& A) {
   if (A.size() == 1) return elements_of(A.front());
   std::vector<T> terms = on_host(A.front());
@@ -163,7 +163,7 @@ template <Scalar T> Elements<T> terms_of(const FileNumbers<T>& A) {
   return on_device(terms);
 }
 
-// Each number rounded, as a program that reads them into an array of T has them.
+// Return each number rounded, as in a program that reads them into an array of T.
 template <Scalar T> Elements<T> rounded(const FileNumbers<T>& A) {
   const Elements<T> sum = elements_of(A.back());
   for (std::size_t i = A.size() - 1; i-- > 0;) {
@@ -194,7 +194,7 @@ template <Scalar T> std::string shown(const T& x) {
                        : format("%.17g", real_of<double>(x));
 }
 
-// One after the other, as a loop over the file would.
+// Add one after the other, as a loop over the file would.
 template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& terms) {
   T sum(0);
   const auto host = Kokkos::create_mirror_view(terms);
@@ -207,7 +207,7 @@ template <Scalar T> T plain_sum(const Communicator& comm, const Elements<T>& ter
   return total;
 }
 
-// The products that a loop over the files would add.
+// Return the products that a loop over the files would add.
 template <Scalar T> Elements<T> plain_products(const FileNumbers<T>& X, const FileNumbers<T>& Y, bool conjugated) {
   const Elements<T> x = rounded(X);
   const Elements<T> y = rounded(Y);
@@ -219,13 +219,13 @@ template <Scalar T> Elements<T> plain_products(const FileNumbers<T>& X, const Fi
   return x;
 }
 
-// What both commands report of a sum.
+// The numbers about a sum that both commands report.
 template <Scalar T> struct SumFigures {
   Index count;
   T value;
   double condition;
   double seconds;
-  std::optional<T> plain;  // Where it is wanted.
+  std::optional<T> plain;  // If it is wanted.
 };
 template <Scalar T>
 void report_sum(Context& context, Report& report, const std::string& name, const SumFigures<T>& figures) {
@@ -270,7 +270,7 @@ template <Scalar T> int sum_as(Context& context, const SumOptions& options) {
 template <Scalar T> int dot_as(Context& context, const DotOptions& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("dot");
-  // A list is one column, of which each rank gets a part.
+  // A list is one column; each rank gets a part of it.
   const std::string place = is_list(options.x) || is_list(options.y) ? "rows" : "columns";
   const FileNumbers<T> of_x = read_numbers<T>(context, options.x, place);
   const FileNumbers<T> of_y = read_numbers<T>(context, options.y, place);

@@ -53,7 +53,7 @@ void write(const Communicator& comm, const std::string& path, const std::vector<
   write(comm, path, column);
 }
 
-// Writes what was asked for, and returns the condition that it has: of gemv, the least of its rows.
+// Write the problem and return its condition; for gemv, the least of its rows.
 double generate(const Communicator& comm, const Options& options) {
   const HardProblem problem{options.size, options.condition, options.seed};
   if (options.kind == "dot") {

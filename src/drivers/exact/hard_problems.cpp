@@ -1,3 +1,4 @@
+// Inner products, products and systems of a chosen condition, in double, with their exact results.
 #include "drivers/exact/hard_problems.hpp"
 
 #include <heddle/core/random.hpp>
@@ -14,7 +15,7 @@ namespace {
 
 using Sum = exact::Accumulator<double>;
 
-// Uniform in [-1, 1), with all digits.
+// Random numbers, uniform in [-1, 1), with all digits.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(mixed_bits(golden_step + seed)) {}
@@ -32,8 +33,8 @@ void shuffle(std::vector<Index>& order, Numbers& numbers) {
   }
 }
 
-// The powers of two of the factors: the first half is spread at random up to the root of the condition, the second half
-// comes down from it.
+// Return the powers of two of the factors: the first half is spread at random up to the root of the condition, the
+// second half descends from it.
 std::vector<int> powers_of(const HardProblem& problem, Numbers& numbers) {
   std::vector<int> powers;
   const Index n = problem.size;
@@ -49,13 +50,14 @@ std::vector<int> powers_of(const HardProblem& problem, Numbers& numbers) {
 std::vector<double> factors_of(const std::vector<int>& powers, Numbers& numbers) {
   std::vector<double> x;
   for (const int power : powers) {
-    // Not so small that what is divided by it overflows.
+    // Bounded below, so that dividing by it does not overflow.
     const double number = numbers.next();
     x.push_back(std::ldexp(std::copysign(0.5 + 0.5 * std::abs(number), number), power));
   }
   return x;
 }
-// y whose inner product with x cancels: each of its second half takes the exact sum so far back to its own size.
+// Return y whose inner product with x cancels: each element of the second half reduces the exact sum so far to its own
+// size.
 std::vector<double> cancelling(const std::vector<double>& x, const std::vector<int>& powers, Numbers& numbers) {
   std::vector<double> y;
   Sum sum;
@@ -67,7 +69,7 @@ std::vector<double> cancelling(const std::vector<double>& x, const std::vector<i
   return y;
 }
 
-// A lower triangle of order n whose inverse grows with `growth`.
+// Return a lower triangle of order n whose inverse grows with `growth`.
 HostMatrix<double> triangle(Index n, double growth, std::uint64_t seed) {
   Numbers numbers(seed);
   const auto order = static_cast<std::size_t>(n);
@@ -78,7 +80,7 @@ HostMatrix<double> triangle(Index n, double growth, std::uint64_t seed) {
   }
   return L;
 }
-// An estimate of |L|_inf |L^-1|_inf: the transpose is its own factorization.
+// Return an estimate of |L|_inf |L^-1|_inf; the transpose is its own factorization.
 double condition_of(const ExecutionSpace& space, const HostMatrix<double>& L) {
   const LocalMatrix<double> U("heddle::driver::factors", L.extent(1), L.extent(0));
   const auto host = Kokkos::create_mirror_view(U);
@@ -96,7 +98,7 @@ double condition_of(const ExecutionSpace& space, const HostMatrix<double>& L) {
   Kokkos::deep_copy(U, host);
   return exact::condition(space, U, factors, norm);
 }
-// The growth that gives nearly this condition, by halving.
+// Find the growth that gives nearly this condition, by bisection.
 HostMatrix<double> triangle_of(const ExecutionSpace& space, const HardProblem& problem) {
   double low = 1e-3;
   double high = 1;
@@ -112,12 +114,12 @@ HostMatrix<double> triangle_of(const ExecutionSpace& space, const HardProblem& p
   return triangle(problem.size, high, problem.seed);
 }
 
-// The powers of two beside the first half of x: the last columns come down to 0 and cancel what is before them, by no
-// more in each than a double has digits; the others are spread at random.
+// The powers of two beside the first half of x: the last columns descend to 0 and cancel the columns before them, each
+// by no more than a double has digits; the others are spread at random.
 struct Descent {
   static constexpr double most_in_a_step = 45;
   Index half;
-  Index first;  // Column that cancels.
+  Index first;  // First column that cancels.
   double top;
 
   Descent(Index columns, double wanted) : half(columns) {
@@ -190,7 +192,7 @@ HardProduct hard_product(const HardProblem& problem) {
 HardSystem hard_system(const HardProblem& problem) {
   constexpr double growth = 0.1;
   const auto n = static_cast<std::size_t>(problem.size);
-  // As few elements as leave the second half's own solution of moderate size.
+  // Elements this small leave the second half's own solution of moderate size.
   const HostMatrix<double> A = triangle(problem.size, std::min(growth, 4.0 / static_cast<double>(n)), problem.seed);
   Numbers numbers(problem.seed + 1);
   std::vector<double> b(n);

@@ -9,7 +9,7 @@
 
 namespace heddle::driver {
 
-/// What is asked for.
+/// Size, condition and seed of a problem.
 struct HardProblem {
   Index size = 100;  ///< Length of vectors, order of matrices: at least 6.
   double condition = 1e10;
@@ -27,18 +27,18 @@ struct HardProduct {
   HostMatrix<double> A;
   std::vector<double> x;
 };
-/// A square matrix each of whose rows is as y of hard_dot() for the same x.
+/// Return a square matrix; each of its rows is as y of hard_dot() for the same x.
 [[nodiscard]] HardProduct hard_product(const HardProblem& problem);
 
-/// The elements of the solution of a lower triangular system, each as a sum of so many doubles that it has twice the
-/// digits of a double, and those of `condition` besides. Cost: n^2 / 2 products for each of these doubles.
+/// The elements of the solution of a lower triangular system. Each is a sum of as many doubles as give it twice the
+/// digits of a double plus those of `condition`. Cost: n^2 / 2 products for each of these doubles.
 class TriangularSolution {
  public:
   TriangularSolution(const HostMatrix<double>& A, double condition);
 
-  /// The next element, of the right-hand side's b.
+  /// Compute the next element; b is the right-hand side's.
   void solve_row(const HostMatrix<double>& A, double b);
-  /// Takes A(i, j) x_j into a sum.
+  /// Add A(i, j) x_j to a sum.
   void add_product(exact::Accumulator<double>& sum, double factor, std::size_t j) const;
   /// x_i, nearly rounded once.
   [[nodiscard]] double value(std::size_t i) const { return elements_[i].empty() ? 0.0 : elements_[i].front(); }
@@ -55,11 +55,11 @@ struct HardSystem {
   HostMatrix<double> A;
   std::vector<double> b;
   TriangularSolution x;
-  /// max_i (|A^-1| |A| |x|)_i / max_i |x_i| by the diagonals of A^-1 alone, so that it is at most that of Skeel.
+  /// max_i (|A^-1| |A| |x|)_i / max_i |x_i| by the diagonals of A^-1 alone, so that it is at most Skeel's condition.
   double condition = 1.0;
 };
-/// A triangular system whose x has elements of moderate size, while the sums in its second half of the rows cancel:
-/// what stands beside the first half of x does, as in hard_dot().
+/// Return a triangular system whose x has elements of moderate size, while the sums in the second half of its rows
+/// cancel, as those of hard_dot() do with the first half of x.
 [[nodiscard]] HardSystem hard_system(const HardProblem& problem);
 
 struct HardMatrix {

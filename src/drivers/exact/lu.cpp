@@ -66,7 +66,7 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// The power of two in the largest part of an element; 0 of nothing but zeros and what is not finite.
+// Return the power of two in the largest finite part of an element; 0 if no such part is other than zero.
 template <Scalar T> int power_of(const HostMatrix<T>& A) {
   double most = 0;
   const auto take = [&](double part) { most = std::isfinite(part) ? std::max(most, std::abs(part)) : most; };
@@ -82,10 +82,10 @@ template <Scalar T> int power_of(const HostMatrix<T>& A) {
   }
   return most == 0 ? 0 : std::ilogb(most);
 }
-// Of what A and its factors are.
+// Sizes of A and its factors.
 struct Sizes {
   double norm = 0;  // |A|_1
-  double of_a = 0;  // The largest element's
+  double of_a = 0;  // Largest element of A.
   double of_u = 0;
 };
 template <Scalar T> Sizes sizes_of(const HostMatrix<T>& A, const HostMatrix<T>& LU, int power) {
@@ -105,7 +105,7 @@ template <Scalar T> Sizes sizes_of(const HostMatrix<T>& A, const HostMatrix<T>& 
 bool same(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
-// NaNs are like one another here.
+// Compare two numbers; NaNs are equal to one another.
 template <Scalar T> bool same_number(const T& x, const T& y) {
   if constexpr (is_complex<T>) {
     return same(static_cast<double>(x.real()), static_cast<double>(y.real())) &&
@@ -114,7 +114,7 @@ template <Scalar T> bool same_number(const T& x, const T& y) {
     return same(static_cast<double>(x), static_cast<double>(y));
   }
 }
-// By how much two numbers that are not the same differ, as a part of the larger; infinite if one alone is a number.
+// Return the difference of two numbers that are not the same, relative to the larger; infinite if only one is a number.
 template <Scalar T> double relative_distance(const T& x, const T& y) {
   constexpr int down = 2;  // So that no difference overflows.
   const T quarter(Real<T>(0.25));
@@ -123,7 +123,7 @@ template <Scalar T> double relative_distance(const T& x, const T& y) {
   return std::isnan(distance) ? INFINITY : distance;
 }
 
-// A quarter of |x| or |real| + |imaginary|; a NaN is below all.
+// Return a quarter of |x| or of |real| + |imaginary|; a NaN is below all.
 template <Scalar T> double pivot_size(const T& x) {
   double size = 0;
   if constexpr (is_complex<T>) {
@@ -133,7 +133,7 @@ template <Scalar T> double pivot_size(const T& x) {
   }
   return std::isnan(size) ? -1 : size;
 }
-// The same algorithm with plain sums.
+// Factor by the same algorithm with plain sums.
 template <Scalar T> std::vector<Index> plain_lu(const HostMatrix<T>& A) {
   const std::size_t m = A.extent(0);
   const std::size_t n = A.extent(1);
@@ -152,7 +152,7 @@ template <Scalar T> std::vector<Index> plain_lu(const HostMatrix<T>& A) {
   return pivots;
 }
 
-// Writes what element(i, j) is on rank 0 as a matrix.
+// Write the matrix whose elements are element(i, j) on rank 0.
 template <Scalar T, class Element>
 void write_host(const Communicator& comm, const std::string& path, Index rows, Index columns, const Element& element) {
   if (path.empty()) return;
@@ -165,9 +165,9 @@ void write_host(const Communicator& comm, const std::string& path, Index rows, I
   write_result(path, A);
 }
 
-// max |P A - L U| / (|L| |U|), element by element, of products rounded once, but for what the roundings of denormal
-// numbers may add: less than the smallest number for an element of U, and for one of L that times 1 + |u_jj|. `power`
-// is A's: the products are scaled so that they neither over- nor underflow.
+// Return max |P A - L U| / (|L| |U|), element by element, of products rounded once. The error that the roundings of
+// denormal numbers may add is subtracted: less than the smallest number for an element of U, and 1 + |u_jj| times that
+// for one of L. `power` is A's: the products are scaled so that they neither over- nor underflow.
 template <Scalar T>
 double backward_error(const HostMatrix<T>& A, const HostMatrix<T>& LU, const std::vector<Index>& order, int power) {
   const std::size_t m = A.extent(0);
@@ -188,7 +188,7 @@ double backward_error(const HostMatrix<T>& A, const HostMatrix<T>& LU, const std
   };
   constexpr int most_power = std::numeric_limits<Real<T>>::max_exponent - 24;
   const int by = std::clamp(-power, -most_power, most_power);
-  // Sizes of complex numbers may be above the largest number.
+  // Sizes of complex numbers may exceed the largest number.
   constexpr int down = 2;
   const auto factor = static_cast<Real<T>>(std::ldexp(1.0, by));
   const auto l = [&](std::size_t i, std::size_t j) { return i > j ? LU(i, j) : i == j ? T(1) : T(0); };
@@ -197,7 +197,7 @@ double backward_error(const HostMatrix<T>& A, const HostMatrix<T>& LU, const std
   fill(U, u);
   fill(R, [&](std::size_t i, std::size_t j) { return A(static_cast<std::size_t>(order[i]), j); });
   fill(L_sizes, [&](std::size_t i, std::size_t j) { return static_cast<Real<T>>(size_of(l(i, j))); });
-  // Of small numbers all digits are kept.
+  // Small numbers are not scaled down, so that they keep all their digits.
   const int kept = by < 0 ? down : 0;
   fill(U_sizes, [&](std::size_t i, std::size_t j) { return static_cast<Real<T>>(size_of(u(i, j), kept)); });
   exact::gemm(ExecutionSpace(), Operation::none, Operation::none, T(-factor), L, U, T(factor), R);
@@ -220,7 +220,7 @@ double backward_error(const HostMatrix<T>& A, const HostMatrix<T>& LU, const std
   return worst;
 }
 
-// With plain sums, and what differs.
+// Factor with plain sums and report the differences.
 template <Scalar T>
 void compare(Context& context, nlohmann::ordered_json& results, const HostMatrix<T>& A, const HostMatrix<T>& LU,
              const std::vector<Index>& pivots) {
@@ -249,13 +249,13 @@ void compare(Context& context, nlohmann::ordered_json& results, const HostMatrix
                      static_cast<long long>(other_pivots), off, seconds));
 }
 
-// What a factorization is and says, whatever the arithmetic; whole matrices are on rank 0.
+// The result of a factorization in any arithmetic; whole matrices are on rank 0.
 template <Scalar T> struct Factored {
   HostMatrix<T> A, LU;
   std::vector<Index> pivots;
   Index info = 0;
   double seconds = 0;
-  double condition = 0;  // Of square matrices.
+  double condition = 0;  // Of square matrices only.
   int power = 0;         // A's largest element is about 2^power.
   FactorizationReport over_ranks;
 };
@@ -313,7 +313,7 @@ Factored<T> factored_over_ranks(const Communicator& comm, const DistributedMatri
   return found;
 }
 
-// What is found on rank 0, which has the whole matrices, and told to the others.
+// Results that rank 0, which has the whole matrices, computes and broadcasts.
 struct Verdict {
   double growth = 1.0;
   double backward_error = 0.0;
@@ -385,8 +385,8 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   if (options.compare) {
     comm.on_rank(0, [&] { compare<T>(context, results, factors.A, LU, factors.pivots); });
   }
-  // Exactly: a rounding of the sum, and one of the quotient. Otherwise one a column (N. Higham, Accuracy and Stability,
-  // 2002, theorem 9.3), of complex numbers three.
+  // Exact arithmetic rounds the sum and the quotient. Otherwise each column adds a rounding (N. Higham, Accuracy and
+  // Stability, 2002, theorem 9.3), three for complex numbers.
   const double roundings = exactly ? 4.0 : static_cast<double>(steps + 4) * (is_complex<T> ? 3.0 : 1.0);
   report.check_at_most("backward_error", verdict.backward_error, roundings * unit_roundoff<T>);
   const auto rows = static_cast<Index>(m);

@@ -1,4 +1,4 @@
-// What the commands of one rank's exact matrices share.
+// Helpers that commands on exact matrices of one rank share.
 #pragma once
 
 #include "drivers/support/context.hpp"
@@ -8,7 +8,7 @@
 
 namespace heddle::driver {
 
-/// |x| 2^-power: matrices of huge or denormal numbers are looked at with their own power of two taken out.
+/// Return |x| 2^-power: matrices of huge or denormal numbers are compared after division by their own power of two.
 template <Scalar T> [[nodiscard]] double size_of(const T& x, int power = 0) {
   if constexpr (is_complex<T>) {
     return std::hypot(std::ldexp(static_cast<double>(x.real()), -power),
@@ -18,7 +18,7 @@ template <Scalar T> [[nodiscard]] double size_of(const T& x, int power = 0) {
   }
 }
 
-/// Throws Error(argument) where there are several.
+/// Throws Error(argument) if there are several ranks.
 inline void require_one_rank(const Context& context, const char* command) {
   require(context.comm().size() == 1, command, " runs on one rank, and all threads or the GPU of it; there are ",
           context.comm().size());

@@ -93,7 +93,7 @@ template <Scalar T> Column<T> read_column(const Communicator& comm, const std::s
   return read;
 }
 
-// A column that begins as `old`, or without one as zeros.
+// Return a column that holds `old`, or zeros without it.
 template <Scalar T> Column<T> begun(const Communicator& comm, Index rows, const std::optional<Column<T>>& old) {
   Column<T> y = column<T>(comm, rows);
   if (old) {
@@ -104,8 +104,8 @@ template <Scalar T> Column<T> begun(const Communicator& comm, Index rows, const 
   return y;
 }
 
-// Enters the result, times it, and compares it with that of plain arithmetic. run(algorithm, y) computes into a Column
-// of so many rows, which begins as `old`.
+// Enter the result, time it, and compare it with that of plain arithmetic. run(algorithm, y) computes into a Column of
+// `rows` rows that starts as `old`.
 template <Scalar T, class Run>
 // NOLINTNEXTLINE(readability-function-size): what both commands know of their result
 Column<T> result_of(Context& context, Report& report, const Options& options, Index rows,
@@ -168,7 +168,8 @@ template <Scalar T> int gemv_as(Context& context, const GemvOptions& options) {
   return context.finish(report);
 }
 
-// max |b - op(A) x| / (|op(A)| |x| + |b|), element by element, of residuals rounded once. `A`: the other triangle zero.
+// Return max |b - op(A) x| / (|op(A)| |x| + |b|), element by element, of residuals rounded once. `A`: the other
+// triangle is zero.
 template <Scalar T>
 double backward_error(const Communicator& comm, Operation op, const DistributedMatrix<T>& A, const Column<T>& x,
                       const Column<T>& b) {
@@ -224,7 +225,7 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
   scatter(read, 0, triangle);
   const double error = backward_error<T>(comm, options.op, triangle, x, b);
   if (options.refinements == 0 && options.algorithm != "plain") {
-    // A rounding of the sum, and one of the quotient.
+    // The sum and the quotient are rounded once each.
     report.check_at_most("backward_error", error, 4.0 * unit_roundoff<T>);
   } else {
     report.results()["backward_error"] = error;
@@ -233,7 +234,7 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
   return context.finish(report);
 }
 
-// `inputs`: the files that are read; `complex`: whether a factor is, so that the rest has to be.
+// `inputs`: the files that are read; `complex`: true if a factor is complex, so that the rest has to be.
 template <class All, class Work>
 int run_with(Context& context, All options, const std::vector<Output>& inputs, bool complex, const Work& work) {
   require_outputs(context, inputs, {{"--output", options.output}});

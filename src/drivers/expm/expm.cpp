@@ -141,7 +141,7 @@ template <Scalar T> DistributedMatrix<T> make_input(const Context& context, cons
   return A;
 }
 
-// E = exp(A) by one plan as often as asked for: the fastest one's report, and the seconds of each.
+// Compute E = exp(A) by one plan, repeatedly; return the fastest run's report and the seconds of each.
 template <Scalar T>
 ExpmReport exponentials(const Communicator& comm, const SplitMatrix<Real<T>>& A, const DistributedMatrix<T>& E,
                         const ExpmOptions& options, int repeat, std::vector<double>& seconds) {
@@ -157,7 +157,7 @@ ExpmReport exponentials(const Communicator& comm, const SplitMatrix<Real<T>>& A,
       const auto certificate = report.certificate;
       if (seconds.empty() || report.seconds < fastest.seconds) fastest = report;
       seconds.push_back(report.seconds);
-      // That of what is returned.
+      // The certificate of the result that is returned.
       fastest.certificate = certificate;
     });
   };
@@ -172,7 +172,7 @@ ExpmReport exponentials(const Communicator& comm, const SplitMatrix<Real<T>>& A,
   return fastest;
 }
 
-// The largest real or imaginary part, which is in range where sums and moduli need not be.
+// Return the largest real or imaginary part, which is in range even if sums and moduli are not.
 template <Scalar T> double largest_part(const DistributedMatrix<T>& E) {
   if constexpr (is_complex<T>) {
     const SplitMatrix<Real<T>> parts = split(E);
@@ -183,7 +183,7 @@ template <Scalar T> double largest_part(const DistributedMatrix<T>& E) {
   }
 }
 
-// A's parts, or those of -i A.
+// Return the parts of A, or those of -i A.
 template <Scalar T> SplitMatrix<Real<T>> parts_of(const DistributedMatrix<T>& A, bool times_minus_i) {
   SplitMatrix<Real<T>> parts;
   if constexpr (is_complex<T>) {
@@ -196,7 +196,7 @@ template <Scalar T> SplitMatrix<Real<T>> parts_of(const DistributedMatrix<T>& A,
   return {parts.imaginary, parts.real};
 }
 
-// What the library is asked for; T is that of A.
+// Translate the command's options to the library's; T is A's type.
 template <Scalar T> ExpmOptions library_options(const Context& context, const Options& options) {
   ExpmOptions expm_options;
   expm_options.method = options.method;
@@ -234,7 +234,7 @@ void give_terms(const Context& context, const Options& options, const ExpmReport
   }
 }
 
-// T is that of A, which is real where exp(-i A) may be complex.
+// T is A's type, which is real even if exp(-i A) is complex.
 template <Scalar T, Scalar Result> int run_as(Context& context, const Options& options) {
   const Communicator& comm = context.comm();
   auto report = context.report("expm");

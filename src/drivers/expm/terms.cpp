@@ -1,3 +1,4 @@
+// The terms of a Taylor series, as a table and a picture.
 #include "drivers/expm/terms.hpp"
 
 #include "drivers/support/outputs.hpp"
@@ -22,12 +23,12 @@ double largest_norm(const TermsTable& table) {
   return largest;
 }
 
-// How many times as large as exp(A) the largest term is; 1 where there is nothing.
+// Return the ratio of the largest term to exp(A); 1 if exp(A) is zero.
 double cancellation_of(const TermsTable& table) {
   return table.exponential_norm1 > 0 ? largest_norm(table) / table.exponential_norm1 : 1.0;
 }
 
-// Of the series as far as each term: the sums of the traces, real and imaginary parts.
+// Return the traces of the partial sums up to each term, real and imaginary parts.
 std::vector<std::array<double, 2>> traces_of_sums(const TermsTable& table) {
   std::vector<std::array<double, 2>> sums;
   std::array<double, 2> sum = {0.0, 0.0};
@@ -89,7 +90,7 @@ void write_terms(const std::string& file, const std::string& picture, const Term
   if (!file.empty()) write_table(file, table);
   if (picture.empty()) return;
   if (!file.empty()) return draw(terms_picture, file, picture);
-  // The table is there for as long as it is drawn.
+  // The temporary table exists only while it is drawn.
   const PendingFile passing(picture + ".csv");
   write_table(passing.path(), table);
   draw(terms_picture, passing.path(), picture);

@@ -24,7 +24,7 @@ namespace {
 
 using Options = GemmSettings;
 
-// What a tile did, over its repeats: the fastest one's report and timeline, and the worst check.
+// The results of one tile over its repeats: the fastest one's report and timeline, and the worst check.
 struct Measured {
   GemmReport report;
   Timeline timeline;
@@ -36,10 +36,10 @@ template <Scalar T> struct Problem {
   Operation op_b = Operation::none;
   T alpha{};
   T beta{};
-  DistributedMatrix<T> A, B, C, C0;  // C0: what C holds before each product, where beta is not 0.
+  DistributedMatrix<T> A, B, C, C0;  // C0: C's elements before each product, if beta is not 0.
 };
 
-// Without a wish, the bands of op(A) and op(B) that the product takes: those need no packing.
+// By default, place the matrices in the bands of op(A) and op(B) that the product takes, which need no packing.
 void complete_placements(Options& options) {
   if (options.place_a.empty()) {
     options.place_a = options.op_a == Operation::none ? "rows" : "columns";
@@ -210,7 +210,7 @@ template <Scalar T> class Run {
                         taken.moduli, taken.error_bound));
   }
 
-  // The name of the product's bits.
+  // Enter the hash of the product's bits.
   void enter_hash(Report& report) const {
     const auto start = std::chrono::steady_clock::now();
     const HostMatrix<T> C = gather(problem_.C, 0);
@@ -225,7 +225,7 @@ template <Scalar T> class Run {
     context_.say("sha256 " + digest);
   }
 
-  // How the tile came about.
+  // Return the origin of the tile.
   [[nodiscard]] const char* origin(const char* by_model) const {
     return options_.tile > 0 ? "given" : options_.choice == TileChoice::published ? "published" : by_model;
   }
@@ -262,7 +262,7 @@ template <Scalar T> class Run {
       }
       is_first = false;
       if (check_) {
-        // Of what fell back, the error of the product that was done instead is round-off.
+        // Without moduli the product fell back to native arithmetic, whose error is round-off.
         const auto start = std::chrono::steady_clock::now();
         const double value =
             check_->value(problem_.C, report.emulation.moduli > 0 ? report.emulation.error_bound : mode_error);
@@ -274,7 +274,7 @@ template <Scalar T> class Run {
     return measured;
   }
 
-  // Enters what was hidden, and writes the trace with the inputs and the results beside it.
+  // Enter the hidden share, and write the trace with the inputs and the results.
   void keep_trace(const Measured& measured, Report& report) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<Timeline> timelines = gather_timelines(context_.comm(), measured.timeline);
@@ -313,7 +313,7 @@ template <Scalar T> class Run {
     return measured;
   }
 
-  // Every tile, the model's choice among them, all in as many layers as that has.
+  // Run every tile, the model's choice among them, all in as many layers as that choice.
   Measured sweep(Report& report) const {
     const auto [choice, layers] = [&] {
       const GemmPlan<T> chosen = plan(static_cast<Index>(options_.tile), options_.layers);
@@ -357,9 +357,9 @@ template <Scalar T> class Run {
   Context& context_;
   const Options& options_;
   Problem<T> problem_;
-  std::string not_finite_;  // The operand that holds NaN or infinity; empty: none, or not looked for.
+  std::string not_finite_;  // The operand that holds NaN or infinity; empty: none, or not checked.
   std::optional<ProductCheck<T>> check_;
-  mutable double check_seconds_ = 0.0;  // Those after products are in the products' seconds too.
+  mutable double check_seconds_ = 0.0;  // Checks after products count in the products' seconds too.
   GemmOptions library_options_;
 };
 

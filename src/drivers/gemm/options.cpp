@@ -1,3 +1,4 @@
+// The options of `heddle gemm`.
 #include "drivers/gemm/options.hpp"
 
 #include "drivers/support/matrix_options.hpp"

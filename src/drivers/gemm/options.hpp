@@ -12,7 +12,7 @@
 
 namespace heddle::driver {
 
-/// A grid of ranks, of which {0, 0} is "auto".
+/// A grid of ranks; {0, 0} is "auto".
 struct Grid {
   std::string type_name = "auto|PxQ";
 
@@ -21,7 +21,7 @@ struct Grid {
   static std::string show(const ProcessGrid& value);
 };
 
-/// A number of layers, of which 0 is "auto".
+/// A number of layers; 0 is "auto".
 struct Layers {
   std::string type_name = "auto|L";
 
@@ -55,7 +55,7 @@ struct GemmSettings {
   bool sweep = false;
   std::vector<Index> tiles;
   bool check = true;
-  std::string trace;  // File for it; empty: none.
+  std::string trace;  // File of the timeline; empty: none.
   Arithmetic arithmetic = Arithmetic::native;
   MathMode math = MathMode::automatic;
   int moduli = 0;
@@ -70,7 +70,7 @@ struct GemmSettings {
 
 [[nodiscard]] const OptionTable<GemmSettings>& gemm_options();
 
-/// Throws Error(argument) where --choice published is given and a tile or an arithmetic that leaves no choice.
+/// Throws Error(argument) if --choice published is given with a tile or an arithmetic that leaves no choice.
 void require_tile_choice(TileChoice choice, long long tile, Arithmetic arithmetic);
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// The timeline of a product on all ranks, as one trace file.
 #include "drivers/gemm/trace.hpp"
 
 #include "drivers/gemm/trace_clocks.hpp"
@@ -21,13 +22,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Whole nanoseconds, which viewers count in too: rounded before lanes are shared out, no two intervals of a lane
-// overlap by a rounding.
+// Round to whole nanoseconds, the unit of viewers, before lanes are assigned: no two intervals of a lane then overlap
+// by a rounding.
 std::int64_t nanoseconds(double seconds) {
   return std::llround(seconds * 1e9);
 }
 
-// Of a factorization: panels, what they are applied to, and panels on their way.
+// Name an interval of a factorization: a panel, an update by panels, or a panel's transfer.
 std::string name_in_factorization(const TimelineInterval& interval) {
   const std::string panel = format("panel %d", interval.row_band);
   if (interval.kind == TimelineKind::receive) return panel + format(" from rank %d", interval.peer);
@@ -45,7 +46,7 @@ std::string name_of(const TimelineInterval& interval) {
   if (interval.kind == TimelineKind::wait) return "wait";
   if (interval.kind == TimelineKind::product) return tile;
   const int number = interval.operand == 'A' ? interval.row_band : interval.column_band;
-  // A sender may know the elements, and not of which band they are.
+  // A sender may know the elements but not their band.
   const std::string band = (number >= 0 ? format("band %d", number) : "band") + layer;
   return format("%c %s %s rank %d", interval.operand, (interval.operand == 'C' ? tile : band).c_str(),
                 interval.kind == TimelineKind::receive ? "from" : "to", interval.peer);
@@ -74,7 +75,7 @@ Json metadata(const std::string& what, int rank, int thread, const Json& argumen
   return event;
 }
 
-// Throws where anything is missing, or of another type, that the picture is made of.
+// Throws if anything that the picture needs is missing or has another type.
 void read_as_picture(const Json& trace) {
   const Json& about = trace.at("otherData");
   require(about.at("command").get<std::string>() == "gemm", "a trace of another command");
@@ -96,7 +97,7 @@ void read_as_picture(const Json& trace) {
   }
 }
 
-// Intervals in order of their begin, each on the first lane that is free.
+// Sort intervals by their begin and put each on the first free lane.
 std::vector<std::vector<const TimelineInterval*>> lanes_of(std::vector<const TimelineInterval*> intervals) {
   std::stable_sort(intervals.begin(), intervals.end(), [](const TimelineInterval* one, const TimelineInterval* other) {
     return one->begin < other->begin;
@@ -163,7 +164,7 @@ std::vector<Timeline> gather_timelines(const Communicator& comm, const Timeline&
 }
 
 double overall_hidden_share(const std::vector<Timeline>& timelines) {
-  // One after the other, they are the timeline of one rank that did it all.
+  // The timelines one after the other are the timeline of one rank that did it all.
   Timeline all;
   double begin = 0;
   for (const Timeline& timeline : timelines) {

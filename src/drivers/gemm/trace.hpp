@@ -14,7 +14,7 @@
 
 namespace heddle::driver {
 
-/// Every rank's timeline, in order of rank, on every rank, by one clock (align_clocks()). Collective.
+/// Return every rank's timeline, in order of rank, on every rank, by one clock (align_clocks()). Collective.
 [[nodiscard]] std::vector<Timeline> gather_timelines(const Communicator& comm, const Timeline& mine);
 
 /// Total of the hidden times over the total of the times of transfers.
@@ -29,10 +29,10 @@ namespace heddle::driver {
 [[nodiscard]] nlohmann::ordered_json trace_events(const std::vector<Timeline>& timelines,
                                                   const nlohmann::ordered_json& about);
 
-/// Writes it beside `path` and renames. Throws Error(output) where that can't be done.
+/// Write the events beside `path` and rename the file. Throws Error(output) if that fails.
 void write_trace(const std::filesystem::path& path, const nlohmann::ordered_json& events);
 
-/// The timeline of a factorization on every rank, written beside `path` on rank 0 with the command, its inputs and the
+/// Write the timeline of a factorization on every rank to `path` on rank 0, with the command, its inputs and the
 /// reported numbers. Collective.
 void keep_factorization_trace(const Communicator& comm, const std::filesystem::path& path, const std::string& command,
                               const FactorizationReport& report, const nlohmann::ordered_json& inputs);

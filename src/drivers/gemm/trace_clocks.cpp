@@ -1,3 +1,4 @@
+// One clock for the timelines of several ranks.
 #include "drivers/gemm/trace_clocks.hpp"
 
 #include <algorithm>
@@ -7,20 +8,21 @@
 namespace heddle::driver {
 namespace {
 
-// What travelled, from whom to whom: A band may travel several times, in one order on both sides.
+// Key of a message: sender, receiver, operand, bands and layer. A band may travel several times, in the same order on
+// both sides.
 using Message = std::tuple<std::size_t, std::size_t, char, int, int, int>;
 
 Message key_of(std::size_t from, std::size_t to, const TimelineInterval& interval) {
   return {from, to, interval.operand, interval.row_band, interval.column_band, interval.layer};
 }
 
-// Of every message when it was handed over, or when it had arrived, in order.
+// Return the sorted times of every message: when it was sent, or when it had arrived.
 std::map<Message, std::vector<double>> times_of(const std::vector<Timeline>& timelines, TimelineKind kind) {
   std::map<Message, std::vector<double>> times;
   for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
     for (const TimelineInterval& interval : timelines[rank]) {
       const auto peer = static_cast<std::size_t>(interval.peer);
-      // To itself a rank sends what goes to host memory, by the same clock.
+      // A message to the sending rank itself goes to host memory, by the same clock.
       if (interval.kind != kind || interval.peer < 0 || peer >= timelines.size() || peer == rank) continue;
       if (kind == TimelineKind::send) {
         times[key_of(rank, peer, interval)].push_back(interval.begin);
@@ -33,7 +35,7 @@ std::map<Message, std::vector<double>> times_of(const std::vector<Timeline>& tim
   return times;
 }
 
-// By how much the clock of `to` must at least be set forward against that of `from`.
+// The least shift of the clock of `to` relative to that of `from`.
 struct Lag {
   std::size_t from;
   std::size_t to;
@@ -63,8 +65,7 @@ std::vector<Lag> lags_of(const std::vector<Timeline>& timelines) {
 
 void align_clocks(std::vector<Timeline>& timelines) {
   const std::vector<Lag> lags = lags_of(timelines);
-  // Longest paths, as R. Bellman and L. R. Ford have them: as many rounds as there are ranks find all, if the clocks
-  // agree.
+  // Longest paths by the algorithm of R. Bellman and L. R. Ford: as many rounds as ranks find all, if the clocks agree.
   std::vector<double> shifts(timelines.size(), 0.0);
   for (std::size_t round = 0; round < timelines.size(); ++round) {
     for (const Lag& lag : lags) shifts[lag.to] = std::max(shifts[lag.to], shifts[lag.from] + lag.seconds);

@@ -1,4 +1,4 @@
-// heddle info: what this build and this job consist of.
+// `heddle info`: libraries, devices and transports of this build and this job.
 #include "drivers/commands.hpp"
 #include "drivers/support/blas_hint.hpp"
 #include "drivers/support/text.hpp"
@@ -20,7 +20,7 @@
 namespace heddle::driver {
 namespace {
 
-// The line of every rank, in order of rank, on every rank.
+// Gather a line of each rank, in order of rank, on every rank.
 std::vector<std::string> gather_lines(const Communicator& comm, const std::string& mine) {
   std::array<char, 256> text{};
   std::copy_n(mine.begin(), std::min(mine.size(), text.size() - 1), text.begin());
@@ -36,7 +36,7 @@ std::string mpi_version() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   const std::string version(text.data(), static_cast<std::size_t>(length));
-  // Open MPI goes on with its packager and the date.
+  // Open MPI's text continues with its packager and date.
   return one_line(version.substr(0, version.find(',')));
 }
 
@@ -47,7 +47,7 @@ std::string processor_name() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-// Kokkos' own words, one line each.
+// Kokkos' own description, one line each.
 std::vector<std::string> kokkos_configuration() {
   std::ostringstream stream;
   Kokkos::print_configuration(stream);
@@ -78,7 +78,7 @@ template <Scalar T> nlohmann::ordered_json rates_entry(const Context& context, c
   return {{"known", known}, {"file", file}};
 }
 
-// What the build lacks, and what it would be good for.
+// List the libraries that the build lacks and the features that each would add.
 void show_absent(const Context& context, nlohmann::ordered_json& results) {
   auto absent = nlohmann::ordered_json::array();
   for (const AbsentLibrary& library : absent_libraries()) {
@@ -89,7 +89,7 @@ void show_absent(const Context& context, nlohmann::ordered_json& results) {
   results["absent"] = absent;
 }
 
-// The ways of messages among the ranks, a row a rank, and why they were chosen.
+// Print the transports between ranks, one row per rank, and the reason for their choice.
 void show_transport(const Context& context, nlohmann::ordered_json& results) {
   const Communicator& comm = context.comm();
   const Transport transport = transport_of(comm);

@@ -1,4 +1,4 @@
-// `heddle run`: another program over libheddle_blas.so.
+// `heddle run`: runs another program with libheddle_blas.so.
 #include "drivers/commands.hpp"
 #include <heddle/core/error.hpp>
 
@@ -31,7 +31,7 @@ const OptionTable<RunOptions>& run_options() {
   return table;
 }
 
-// Beside the command: in the build's folders, or where it is installed.
+// Find the library beside the command: in the build's folders or where it is installed.
 std::filesystem::path find_blas() {
   std::error_code error;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -43,7 +43,7 @@ std::filesystem::path find_blas() {
                                            folder.parent_path().string(), "): static builds have none"));
 }
 
-// Does not return where the program is started. Every rank of a job is one of the program's.
+// Replace this process by the program; return only on failure. Each rank of a job becomes a rank of the program.
 void execute(const RunOptions& options, std::vector<std::string> words) {
   require(!words.empty(), "run: no command; expected one and its arguments, as in: heddle run python3 script.py");
   const std::filesystem::path blas = find_blas();
@@ -60,7 +60,7 @@ void execute(const RunOptions& options, std::vector<std::string> words) {
     preloaded += std::string(":") + others;
   }
   setenv("LD_PRELOAD", preloaded.c_str(), 1);
-  // Threads that spin for the next product would take the cores of the program's own.
+  // Threads that spin for the next product would occupy the cores of the program's own threads.
   setenv("OMP_WAIT_POLICY", "passive", 0);
   if (options.report) setenv("HEDDLE_BLAS_REPORT", "1", 1);
   std::vector<char*> arguments;

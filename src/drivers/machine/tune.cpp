@@ -1,4 +1,4 @@
-// heddle tune: measures what the tile model needs to know about this machine, and keeps it.
+// `heddle tune`: measures the rates that the tile model needs on this machine, and stores them.
 #include "drivers/commands.hpp"
 #include "drivers/support/blas_hint.hpp"
 #include "drivers/support/clock.hpp"
@@ -77,7 +77,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   for (Index n = 1024; n <= 32768; n *= 2) {
     const TileBounds bounds =
         tile_bounds(rates, {n, n, n, comm.size(), static_cast<int>(sizeof(T)), flops_per_multiply_add<T>});
-    // Of the plan for matrices in row bands, which is never executed.
+    // Tile of the plan for matrices in row bands, which is never executed.
     const Placement bands = Placement::row_bands(n, n, comm.size());
     GemmOptions gemm_options;
     gemm_options.rates = rates;

@@ -1,4 +1,4 @@
-// Completions of bash and zsh.
+// Completions for bash and zsh.
 #include "drivers/manual/pages.hpp"
 
 namespace heddle::driver {
@@ -14,13 +14,13 @@ std::vector<std::string> names_of(const CommandPage& command) {
   return names;
 }
 
-// Whether a value is a word that the shell can guess: one of some, or a file.
+// Return whether a value is a word that the shell can complete: one of some, or a file.
 bool is_file(const OptionWords& words) {
   return words.choices.empty() && (words.type_name == "FILE" || words.type_name == "DECK" || words.type_name == "PNG" ||
                                    words.type_name == "FOLDER");
 }
 
-// The commands of a group, "" for the first words.
+// Return the commands of a group; "" is the group of first words.
 std::vector<const CommandPage*> members_of(const std::vector<CommandPage>& commands, const std::string& group) {
   std::vector<const CommandPage*> members;
   for (const CommandPage& command : commands) {
@@ -48,7 +48,7 @@ std::string bash_case(const CommandPage& command) {
       text += "        " + joined(words.typed_names(), " | ") + ") values='" + joined(words.choices, " ") + "' ;;\n";
     }
   }
-  // A number or a placement: nothing to guess.
+  // A number or a placement has no completion.
   if (!others.empty()) text += "        " + joined(others, " | ") + ") return ;;\n";
   return text + "      esac ;;\n";
 }

@@ -9,7 +9,7 @@
 namespace heddle::driver {
 namespace {
 
-// Text that begins no request and whose hyphens can be searched for and copied.
+// Escape text so that no line begins a request, and hyphens can be searched for and copied.
 std::string roff(const std::string& text) {
   const std::string plain = escaped(text, {{'\\', "\\e"}, {'-', "\\-"}, {'~', "\\(ti"}, {'^', "\\(ha"}});
   return plain.starts_with('.') || plain.starts_with('\'') ? "\\&" + plain : plain;

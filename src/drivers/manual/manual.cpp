@@ -1,4 +1,4 @@
-// heddle manual: man pages, completions of shells and the reference pages of the site, from the tables of options. For
+// `heddle manual`: man pages, shell completions and the site's reference pages, from the tables of options. It is for
 // those who build or package Heddle, so no help lists it.
 #include "drivers/command_line.hpp"
 #include "drivers/manual/pages.hpp"

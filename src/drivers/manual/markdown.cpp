@@ -1,4 +1,4 @@
-// The reference pages of the site, which are in the repository too: docs/site/commands.md and docs/site/deck-keys.md.
+// The site's reference pages, also in the repository: docs/site/commands.md and docs/site/deck-keys.md.
 #include "drivers/manual/pages.hpp"
 #include "drivers/tdse/deck/deck.hpp"
 
@@ -7,13 +7,13 @@
 namespace heddle::driver {
 namespace {
 
-// Names of options become code, whose two dashes stay two.
+// Mark names of options as code, which keeps their two dashes.
 std::string outside_of_code(const std::string& text) {
   static const std::regex option("--[a-z]+(-[a-z]+)*");
   return std::regex_replace(escaped(text, {{'|', "\\|"}, {'<', "\\<"}, {'>', "\\>"}, {'*', "\\*"}, {'_', "\\_"}}),
                             option, "`$&`");
 }
-// What is code already, between two backticks, stays as it is.
+// Keep existing code, between two backticks, unchanged.
 std::string markdown(const std::string& text) {
   std::string result;
   bool is_code = false;

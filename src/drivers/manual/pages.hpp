@@ -1,4 +1,4 @@
-// What documents say of the command `heddle`, collected from the tables that its parser is made of.
+// Documentation of the command `heddle`, collected from the tables of its parser.
 #pragma once
 
 #include "drivers/support/option_table.hpp"
@@ -15,11 +15,11 @@ struct OptionPage {
   std::string standard;  ///< The default; empty: none.
 };
 
-/// A command. A group, as `heddle study`, has commands instead of options.
+/// A command. A group, such as `heddle study`, has commands instead of options.
 struct CommandPage {
-  std::string name;     ///< After "heddle ": "study faces".
+  std::string name;     ///< Name after "heddle ": "study faces".
   std::string about;    ///< One sentence without its full stop.
-  std::string example;  ///< Lines, indented by two; empty for a group.
+  std::string example;  ///< Lines indented by two blanks; empty for a group.
   bool is_group = false;
   std::vector<OptionPage> options;
 };
@@ -30,23 +30,23 @@ struct ManualFile {
   std::string text;
 };
 
-/// The variables of the environment that commands read, and what each says.
+/// Return the environment variables that commands read, with descriptions.
 [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& environment();
 
-/// heddle.1 and one for each command, in roff.
+/// Write heddle.1 and one page for each command, in roff.
 [[nodiscard]] std::vector<ManualFile> man_pages(const std::vector<CommandPage>& commands);
-/// commands.md and deck-keys.md.
+/// Write commands.md and deck-keys.md.
 [[nodiscard]] std::vector<ManualFile> markdown_pages(const std::vector<CommandPage>& commands);
-/// The completion of bash, `heddle`, and of zsh, `_heddle`.
+/// Write the completion of bash, `heddle`, and of zsh, `_heddle`.
 [[nodiscard]] std::vector<ManualFile> bash_completion(const std::vector<CommandPage>& commands);
 [[nodiscard]] std::vector<ManualFile> zsh_completion(const std::vector<CommandPage>& commands);
 
-/// The words, with `between` between any two.
+/// Join the words with `between` between any two.
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const std::string& between);
-/// `text` with each character of `special` replaced by what stands beside it.
+/// Return `text` with each character of `special` replaced by its partner.
 [[nodiscard]] std::string escaped(const std::string& text, const std::vector<std::pair<char, std::string>>& special);
 
-/// Lines without the two blanks that an example's begin with.
+/// Return lines without the two blanks at the beginning of each line of an example.
 [[nodiscard]] std::string unindented(const std::string& lines);
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// Pictures drawn by Heddle's Python scripts.
 #include "drivers/plot/pictures.hpp"
 
 #include "drivers/shared_files.hpp"
@@ -15,7 +16,8 @@ namespace {
 
 std::string python() {
   if (const char* chosen = std::getenv("HEDDLE_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
-  // The system's own, where packages of matplotlib and h5py live; the first on the PATH may be another.
+  // Prefer the system's Python, where packages of matplotlib and h5py are installed; the first on the PATH may be
+  // another.
   return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 

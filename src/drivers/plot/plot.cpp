@@ -1,4 +1,4 @@
-// `heddle plot`: checks the file and the target, and hands both to the script that draws files of its kind.
+// `heddle plot`: checks the file and the target, and passes both to the script for files of its kind.
 #include "drivers/commands.hpp"
 #include "drivers/eig/scf.hpp"
 #include "drivers/expm/terms.hpp"
@@ -61,7 +61,7 @@ constexpr Picture snapshots_picture = {"plot/tdse_snapshots.py", run_picture.mod
 constexpr Picture film_picture = {"plot/tdse_animate.py", "matplotlib, h5py or Pillow",
                                   "python3-matplotlib, python3-h5py, python3-pil"};
 
-// By what the file holds, whatever its name. Throws Error(input) where it can't be drawn.
+// Choose the script by the file's contents, whatever its name. Throw Error(input) if it can't be drawn.
 Picture picture_of(const std::filesystem::path& input) {
   if (looks_like_json(input)) {
     require_trace(input);
@@ -100,7 +100,8 @@ void require_run(const std::filesystem::path& input, const char* option) {
   }
 }
 
-// As words for the script. Throws Error(input) for a file without psi, and for times that it does not reach.
+// Return the times as arguments of the script. Throw Error(input) for a file without psi, and for times beyond its
+// range.
 std::string snapshots_of(const std::filesystem::path& input, const std::vector<double>& times) {
   constexpr std::size_t most = 60;
   require(times.size() <= most, "--snapshots: ", times.size(), " times; expected at most ", most);
@@ -113,7 +114,7 @@ std::string snapshots_of(const std::filesystem::path& input, const std::vector<d
   const std::vector<double> stored = file.read<double>("/frames/t");
   std::string words;
   for (const double time : times) {
-    // A time is as good as the last one where it differs by rounding alone.
+    // Times that differ from the last one by rounding alone are accepted.
     const double slack = stored.empty() ? 0.0 : 1e-9 * std::abs(stored.back());
     if (stored.empty() || time < stored.front() - slack || time > stored.back() + slack) {
       throw Error(ErrorKind::input, "--snapshots " + shortest(time) + ": " + input.string() + " has psi " +
@@ -126,7 +127,7 @@ std::string snapshots_of(const std::filesystem::path& input, const std::vector<d
   return words;
 }
 
-// The name's ending. Throws Error(argument) for others than mp4 and gif.
+// Return the ending of the name. Throw Error(argument) unless it is mp4 or gif.
 std::string film_format(const std::string& name) {
   std::string ending = std::filesystem::path(name).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -1,4 +1,4 @@
-// heddle predict: what a product or an exponential would take on a cluster, by the tile model alone.
+// `heddle predict`: the time of a product or an exponential on a cluster, from the tile model alone.
 #include "drivers/predict/predict.hpp"
 
 #include "drivers/commands.hpp"
@@ -26,7 +26,7 @@ namespace heddle::driver {
 namespace {
 
 constexpr const char* first_words = "# heddle predict";
-// Of the tables of scaling.
+// Largest number of ranks in the tables of scaling.
 constexpr int most_ranks_of_sweep = 1024;
 
 struct Options {
@@ -34,7 +34,7 @@ struct Options {
   int ranks_per_node = 8;
   bool on_gpus = true;
   Index size = -1, rows = -1, columns = -1, inner = -1;
-  double norm = -1;  // Of an exponential.
+  double norm = -1;  // Norm of an exponential's matrix.
   std::string scalar = "double";
   Arithmetic arithmetic = Arithmetic::native;
   long long tile = 0;
@@ -113,17 +113,17 @@ struct Row {
   std::string scaling;
   ClusterShape cluster;
   Index rows, columns, inner;
-  GemmPrediction found;  // Of an exponential: time, bytes and memory of all of it, and the rest of one product.
+  GemmPrediction found;  // For an exponential: its total time, bytes and memory; the other members are of one product.
   std::optional<ExpmPrediction> exponential = {};
-  double peak = 0.0;  // Flops per second of a rank at most, by the rates.
+  double peak = 0.0;  // Peak flops per second of a rank, by the rates.
   TileBounds bounds = {};
   Index published_tile = 0;
 
   [[nodiscard]] int ranks() const { return cluster.nodes * cluster.ranks_per_node; }
 };
 
-// The vendor's figures of an A100 (SXM4, 80 GB): the peak of its units at any tile, so that no machine is faster. Of
-// NVLink's 600 GB/s half goes either way. No latency is published.
+// Rates from the vendor's data of an A100 (SXM4, 80 GB): its peak at any tile, which no machine exceeds, and half of
+// NVLink's 600 GB/s in each direction. No latency is published.
 template <Scalar T> MachineRates a100_rates(bool tensor) {
   constexpr double giga = 1e9;
   const double tflops = std::is_same_v<Real<T>, float> ? (tensor ? 156.0 : 19.5) : (tensor ? 19.5 : 9.7);
@@ -152,7 +152,7 @@ template <Scalar T> MachineRates rates_of(const std::string& text) {
 }
 
 template <Scalar T> Row predicted(const Options& options, const MachineRates& rates, int nodes, double growth) {
-  // What grows is a multiple of the ranks, as users would choose it.
+  // Growing extents are multiples of the number of ranks, as users would choose them.
   const Index ranks = Index{nodes} * options.ranks_per_node;
   const auto grown = [&](Index own) {
     const Index extent = own > 0 ? own : options.size;
@@ -234,7 +234,7 @@ nlohmann::ordered_json json_of(const Row& row) {
   return results;
 }
 
-// Rate of a rank over that of a rank of the first row of the same scaling.
+// Return the rate of a rank over that of a rank of the first row of the same scaling.
 double efficiency(const std::vector<Row>& rows, const Row& row) {
   for (const Row& first : rows) {
     if (first.scaling == row.scaling) return row.found.gflops / row.ranks() / (first.found.gflops / first.ranks());
@@ -319,7 +319,7 @@ template <Scalar T> int run_as(const CommonOptions& common, const Options& optio
   const bool exponential = !options.is_of_product();
   Report report(exponential ? "predict expm" : "predict gemm");
   (exponential ? exponential_options() : product_options()).enter(options, report.inputs());
-  // Exponentials of complex matrices are made of real products.
+  // Exponentials of complex matrices consist of real products.
   const MachineRates rates = exponential ? rates_of<Real<T>>(options.rates) : rates_of<T>(options.rates);
   if (!options.sweep) {
     const Row row = predicted<T>(options, rates, options.nodes, 1.0);
@@ -335,7 +335,7 @@ template <Scalar T> int run_as(const CommonOptions& common, const Options& optio
     }
     if (!options.output.empty()) write_table(options.output, options, rows);
     if (!options.plot.empty()) {
-      // The picture is drawn from the table, which goes again where it was not asked for.
+      // The picture is drawn from the table, which is temporary unless it was asked for.
       const PendingFile own(options.plot + ".csv");
       const std::string table = options.output.empty() ? own.path().string() : options.output;
       if (options.output.empty()) write_table(table, options, rows);

@@ -1,4 +1,4 @@
-// Products predicted for machines that are not here.
+// Predictions of products and exponentials on other machines.
 #pragma once
 
 #include "drivers/plot/pictures.hpp"
@@ -7,7 +7,7 @@
 
 namespace heddle::driver {
 
-/// Whether a file begins as the tables of `heddle predict --sweep` do.
+/// Return whether a file begins as the tables of `heddle predict --sweep` do.
 [[nodiscard]] bool looks_like_prediction(const std::filesystem::path& path);
 
 inline constexpr Picture prediction_picture = {"plot/predict.py", "matplotlib", "python3-matplotlib"};

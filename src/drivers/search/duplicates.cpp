@@ -1,4 +1,4 @@
-// heddle duplicates: equal integer keys, from a text file or generated.
+// `heddle duplicates`: equal integer keys, from a text file or generated.
 #include "drivers/commands.hpp"
 #include "drivers/search/duplicates_text.hpp"
 #include "drivers/search/search_settings.hpp"
@@ -61,7 +61,7 @@ const OptionTable<Options>& all_options() {
 
 using Keys = Kokkos::View<Index**, Kokkos::LayoutRight, MemorySpace>;
 
-// Each key is one of `distinct` that differ in their first words already, chosen at random.
+// Draw each key from `distinct` keys, which differ in their first words.
 Keys random_keys(const ExecutionSpace& space, Index count, Index distinct, Index words, std::uint64_t seed) {
   const Keys keys(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::driver::keys"),
                   static_cast<std::size_t>(count), static_cast<std::size_t>(words));
@@ -103,8 +103,8 @@ std::vector<Index> on_host(const Kokkos::View<Index*, MemorySpace>& view) {
   return std::vector<Index>(host.data(), host.data() + host.extent(0));
 }
 
-// Keys that are not like their group's first one, or whose group begins behind them; groups whose counts or first keys
-// are not theirs, or which don't come in the order of these.
+// Count keys that differ from their group's first key or come before it, and groups with wrong counts or first keys, or
+// out of order.
 Index misplaced(const KeyTable& keys, const KeyGroups& groups) {
   Index wrong = 0;
   std::vector<Index> count(groups.count.size(), 0);
@@ -126,7 +126,7 @@ Index misplaced(const KeyTable& keys, const KeyGroups& groups) {
   return wrong;
 }
 
-// Groups that should be one: first keys that equal another.
+// Count groups that should be one: their first keys are equal.
 Index split_groups(const KeyTable& keys, const KeyGroups& groups) {
   std::vector<Index> order = groups.first;
   std::sort(order.begin(), order.end(), [&](Index one, Index other) {

@@ -1,3 +1,4 @@
+// Reading of integer keys, one a line, and writing of groups for `heddle duplicates`.
 #include "drivers/search/duplicates_text.hpp"
 
 #include <heddle/core/error.hpp>
@@ -49,12 +50,12 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-// One pass over the text.
+// Parser of the keys, in one pass over the text.
 class KeyParser {
  public:
   KeyParser(std::string name, const std::vector<char>& text)
       : name_(std::move(name)), at_(text.data()), end_(text.data() + text.size()) {
-    constexpr std::string_view mark = "\xEF\xBB\xBF";  // Of a text in UTF-8.
+    constexpr std::string_view mark = "\xEF\xBB\xBF";  // Byte order mark of UTF-8.
     if (std::string_view(at_, text.size()).starts_with(mark)) at_ += mark.size();
   }
 
@@ -82,7 +83,7 @@ class KeyParser {
   }
 
  private:
-  // Passes a line over that has nothing but a comment.
+  // Skip a line with nothing but a comment.
   bool is_comment() {
     const char* const begin = at_;
     skip_blanks();
@@ -93,12 +94,12 @@ class KeyParser {
     end_line();
     return true;
   }
-  // Past what may be left of the line, a comment.
+  // Skip the rest of the line, a comment.
   void end_line() {
     at_ = std::find(at_, end_, '\n');
     at_ += at_ < end_ ? 1 : 0;
   }
-  // All words up to the line's end and past it; how many they are.
+  // Parse all words of the line and its end; return the number of words.
   Index parse_line(std::vector<Index>& values) {
     Index words = 0;
     skip_blanks();
@@ -116,7 +117,7 @@ class KeyParser {
     end_line();
     return words;
   }
-  // The integer's last 64 bits; what is 2^63 or above is noted.
+  // Return the last 64 bits of the integer; integers of 2^63 and above are noted.
   Index number(std::size_t place) {
     const char* digits = at_;
     if (end_ - at_ > 1 && *at_ == '+' && at_[1] != '-') ++digits;
@@ -137,7 +138,7 @@ class KeyParser {
     at_ = stop;
     return value;
   }
-  // Negative integers and those of 2^63 and above have bits in common: every integer by its number instead.
+  // Number all integers, since negative ones and those of 2^63 and above share bit patterns.
   static void number_words(KeyTable& table) {
     table.text = table.values;
     std::unordered_map<Index, Index> numbers;
@@ -154,7 +155,7 @@ class KeyParser {
     while (at_ < end_ && is_blank(*at_)) ++at_;
   }
   [[nodiscard]] bool ended() const { return at_ == end_ || *at_ == '#' || *at_ == '\n'; }
-  // As it may appear in a message.
+  // Return the word, shortened for a message.
   [[nodiscard]] std::string word() const {
     constexpr std::size_t longest = 40;
     std::string text;
@@ -173,12 +174,12 @@ class KeyParser {
   const char* at_;
   const char* end_;
   long long line_ = 0;
-  long long first_ = 0;              // The line of the first key.
+  long long first_ = 0;              // Line of the first key.
   std::vector<std::size_t> beyond_;  // Places of words of 2^63 and above.
   bool any_negative_ = false;
 };
 
-// A text file of integers, written in large pieces.
+// Writer of a text file of integers in large pieces.
 class Writer {
  public:
   explicit Writer(const std::filesystem::path& path) : out_(path) {}

@@ -1,4 +1,4 @@
-// The text files of `heddle duplicates`: integer keys, one a line, and what is written of them.
+// Reading of integer keys, one a line, and writing of groups for `heddle duplicates`.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -10,14 +10,14 @@
 
 namespace heddle::driver {
 
-/// Keys of the same number of words, one after the other.
+/// Keys with the same number of words, one after the other.
 struct KeyTable {
-  /// As they are compared: equal where the integers are.
+  /// Values for comparison: equal if and only if the integers are.
   std::vector<Index> values;
   Index words = 1;
-  /// Which words stand for 2^64 more, integers of 2^63 and above; empty if none does.
+  /// Marks words that stand for 2^64 more, integers of 2^63 and above; empty if there are none.
   std::vector<bool> beyond;
-  /// The words of the text, where values are others; else empty.
+  /// The words of the text if `values` are numbers; otherwise empty.
   std::vector<Index> text;
 
   [[nodiscard]] Index keys() const { return static_cast<Index>(values.size()) / words; }
@@ -26,11 +26,11 @@ struct KeyTable {
   }
 };
 
-/// Reads one key a line, comments from a # on passed over: 1 to 64 integers from -2^63 to 2^64 - 1, as many on each
-/// line, separated by white space or commas. Integers are what is compared, so that -1 and 2^64 - 1 differ: in a file
-/// with negative ones and such of 2^63 and above, values are their numbers in order of first occurrence. Throws
-/// Error(input) naming the file, the line and what is wrong there. Memory: the file, and 8 bytes a word; some 100 more
-/// for each different word where they are numbered.
+/// Read one key a line; comments from a # on are skipped. A key has 1 to 64 integers from -2^63 to 2^64 - 1, as many on
+/// each line, separated by white space or commas. Integers are compared, so that -1 and 2^64 - 1 differ: if the file
+/// has both negative integers and some of 2^63 and above, values are their numbers in order of first occurrence. Throw
+/// Error(input) naming the file, the line and the error. Memory: the file, and 8 bytes a word; some 100 bytes more for
+/// each different word if words are numbered.
 [[nodiscard]] KeyTable read_keys(const std::filesystem::path& path);
 
 /// Groups of equal keys, on the host.
@@ -38,9 +38,9 @@ struct KeyGroups {
   std::vector<Index> group, first, count;
 };
 
-/// Writes group, first, count, and the key's words where `keys` is there, a group a line. Throws Error(output).
+/// Write group, first, count, and the key's words if `keys` is given, a group a line. Throw Error(output).
 void write_groups(const std::filesystem::path& path, const KeyGroups& groups, const KeyTable* keys);
-/// Writes the group of each key, one a line.
+/// Write the group of each key, one a line.
 void write_group_of_each(const std::filesystem::path& path, const KeyGroups& groups);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// heddle faces: the external faces of a mesh from a file or generated.
+// `heddle faces`: the external faces of a mesh from a file or generated.
 #include "drivers/commands.hpp"
 #include "drivers/search/faces_list.hpp"
 #include "drivers/search/faces_mesh.hpp"
@@ -69,7 +69,7 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// What was found over all ranks; the lists are on rank 0.
+// Results over all ranks; the lists are on rank 0.
 struct Found {
   HostFaces external;
   HostFaces nonmanifold;
@@ -94,8 +94,8 @@ Found search_over(const Communicator& comm, const Mesh<Id, Space>& whole, search
           median.report, median.seconds};
 }
 
-// Faces of marked cells are no result. Over ranks the search has no such rule, but hiding is keeping them as cells, and
-// then leaving their faces out.
+// Remove the faces of marked cells. The search over ranks cannot hide cells; keeping them as cells and then removing
+// their faces gives the same result.
 void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found& found) {
   std::array<Index, 3> counts{};
   comm.on_rank(0, [&] {
@@ -106,7 +106,7 @@ void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found
     };
     found.external = chosen(found.external, seen(found.external));
     const std::vector<bool> keep = seen(found.nonmanifold);
-    // Numbered anew, by first occurrence.
+    // Renumber in order of first occurrence.
     std::vector<Index> number(keep.size(), -1);
     std::vector<Index> faces;
     Index count = 0;
@@ -126,7 +126,7 @@ void hide_ghosts(const Communicator& comm, const MeshFile::HostMesh& mesh, Found
   found.report.nonmanifold_faces = counts[2];
 }
 
-// The search for polyhedra is one rank's.
+// Search for faces of polyhedra, on one rank only.
 Found search_polyhedra(const Communicator& comm, const MeshFile& file, const Options& options) {
   search::ExternalFaces<Index> result;
   auto [seconds, report] = median_of_runs(comm, options.search.repeat, [&] {
@@ -212,14 +212,14 @@ void say_found(const Context& context, const Found& found, const CellCounts& cou
   }
 }
 
-// What --output gets.
+// Return the faces that --output writes.
 HostFaces surface_faces(const MeshFile& mesh, const Found& found, const Options& options) {
   if (options.surface_cells != "keep") return found.external;
   return with_surface_cells(mesh, found.external, options.ghosts == search::GhostCells::keep);
 }
 
-// Of a file without cells of three dimensions: nothing was searched for, so that nothing can be checked, but what is
-// passed on can be looked at.
+// Report a file without cells of three dimensions: there is no search to check, but the faces passed on can be checked
+// for being closed.
 void say_passed_on(const Context& context, const std::optional<MeshFile>& mesh, const Found& found,
                    const Options& options, Report& report) {
   const Communicator& comm = context.comm();
@@ -239,7 +239,7 @@ void say_passed_on(const Context& context, const std::optional<MeshFile>& mesh, 
                      plural(open)));
 }
 
-// The boundary of a boundary is empty, where nothing was left out; see open_edges().
+// The boundary of a boundary is empty if no face was left out; see open_edges().
 void check_closed(const Context& context, const Found& found, const CellCounts& counts, search::GhostCells ghosts,
                   Report& report) {
   const Communicator& comm = context.comm();
@@ -319,8 +319,7 @@ int run(Context& context, const Options& options) {
     inputs["size"] = {grid.x, grid.y, grid.z};
   }
 
-  // Rank 0 alone needs coordinates, and the mesh that it made itself in host memory; what every rank must have is a
-  // file's connectivity.
+  // Only rank 0 needs coordinates, and a generated mesh in host memory; every rank needs a file's connectivity.
   auto start = std::chrono::steady_clock::now();
   std::optional<MeshFile> mesh;
   if (!options.input.empty()) {

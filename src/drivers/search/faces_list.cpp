@@ -1,3 +1,4 @@
+// Gathering, hashing and edge counts of the faces that a search found.
 #include "drivers/search/faces_list.hpp"
 
 #include "drivers/support/sha256.hpp"
@@ -11,7 +12,7 @@
 namespace heddle::driver {
 namespace {
 
-// Elements of every rank in order of rank, on rank 0, in pieces: each rank's beside a piece at a time of the others.
+// Gather the elements of every rank on rank 0 in order of rank. Each rank holds its own and one piece besides.
 template <class T> std::vector<T> gather_on_root(const Communicator& comm, std::vector<T> mine) {
   if (comm.size() == 1) return mine;
   constexpr Index piece_size = Index{1} << 22;
@@ -102,7 +103,7 @@ std::string digest_of(const HostFaces& faces) {
 
 namespace {
 
-// How many edges `is_one` is true of, given the number of faces that have the edge; nothing for too long lists.
+// Count edges for which `is_one` is true of the number of faces with the edge; nothing for too long lists.
 template <class Predicate>
 std::optional<Index> edges_of(const ExecutionSpace& space, const HostFaces& faces, const Predicate& is_one) {
   constexpr Index most = Index{1} << 24;

@@ -1,9 +1,10 @@
+// Generated meshes of `heddle faces` and `heddle study faces`, and counts of a mesh's cells.
 #include "drivers/search/faces_mesh.hpp"
 
 namespace heddle::driver {
 
 StructuredGrid GeneratedMesh::grid() const {
-  // Eight corners for each of six cells a cube, in 64 bits.
+  // Eight corners for each of six cells a cube then fit in 64 bits.
   constexpr Index most = 65536;
   require(cubes.size() == 1 || cubes.size() == 3, "--size: expected N or NX,NY,NZ, got ", cubes.size(), " numbers");
   for (const Index count : cubes) {

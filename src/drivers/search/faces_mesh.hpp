@@ -1,4 +1,4 @@
-// The meshes of `heddle faces` and `heddle study faces`: generated or read, and shared among ranks.
+// Meshes of `heddle faces` and `heddle study faces`: generated ones, shares of ranks, and counts of cells.
 #pragma once
 
 #include "drivers/support/context.hpp"
@@ -15,33 +15,33 @@
 
 namespace heddle::driver {
 
-/// A rectangular grid of cubes, as they are or cut into tetrahedra.
+/// A rectangular grid of cubes, whole or cut into tetrahedra.
 struct GeneratedMesh {
   std::string kind;          ///< "tetrahedra", "hexahedra"; empty: none.
-  std::vector<Index> cubes;  ///< Along all axes, or each.
+  std::vector<Index> cubes;  ///< Along all axes, or along each.
   search::TetrahedraOptions options;
 
-  /// Throws Error(argument) unless `cubes` are one or three numbers that memory could hold.
+  /// Return the grid. Throw Error(argument) unless `cubes` are one or three numbers that memory could hold.
   [[nodiscard]] StructuredGrid grid() const;
   [[nodiscard]] bool fits_32_bits() const { return grid().points() - 1 <= std::numeric_limits<std::int32_t>::max(); }
-  /// By formula.
+  /// Return the number of external faces by formula.
   [[nodiscard]] Index external_faces() const;
 };
 
-/// --generate, --size, --per-cube, --randomised and --seed.
+/// Return the options --generate, --size, --per-cube, --randomised and --seed.
 [[nodiscard]] const OptionTable<GeneratedMesh>& generated_mesh_options();
-/// --per-cube, of both commands.
+/// Return the values of --per-cube, for both commands.
 [[nodiscard]] Choice<int> per_cube_kind();
 
 template <PointId Id> [[nodiscard]] Mesh<Id> connectivity_of(const ExecutionSpace& space, const GeneratedMesh& mesh) {
   return mesh.kind == "hexahedra" ? search::hexahedra_of<Id>(space, mesh.grid(), mesh.options)
                                   : search::tetrahedra_of<Id>(space, mesh.grid(), mesh.options);
 }
-/// The whole, with coordinates, in host memory.
+/// Return the whole mesh, with coordinates, in host memory.
 [[nodiscard]] MeshFile file_of(const ExecutionSpace& space, const GeneratedMesh& mesh);
 
-/// This rank's share of a mesh that every rank has: a run of cells, one longer on the first ranks where they don't
-/// divide. It shares the arrays of the whole.
+/// Return this rank's share of a mesh that every rank has: a run of cells, one longer on the first ranks if they don't
+/// divide evenly. It shares the arrays of the whole.
 template <PointId Id, class Space> Mesh<Id, Space> share_of(const Mesh<Id, Space>& mesh, const Communicator& comm) {
   const auto part = [](const auto& view, Index begin, Index end) {
     return Kokkos::subview(view, std::pair<Index, Index>(begin, end));
@@ -62,13 +62,13 @@ template <PointId Id, class Space> Mesh<Id, Space> share_of(const Mesh<Id, Space
   return share;
 }
 
-/// What a mesh in host memory consists of.
+/// Counts and kinds of the cells of a mesh in host memory.
 struct CellCounts {
-  Index flat = 0;     ///< Of fewer than three dimensions,
-  Index surface = 0;  ///< and of these, of two.
+  Index flat = 0;     ///< Cells of fewer than three dimensions.
+  Index surface = 0;  ///< Cells of two dimensions, included in `flat`.
   bool second_order = false;
-  Index ghosts = 0;       ///< Marked as copies.
-  bool simplices = true;  ///< All of three dimensions are tetrahedra.
+  Index ghosts = 0;       ///< Cells marked as copies.
+  bool simplices = true;  ///< All cells of three dimensions are tetrahedra.
 };
 [[nodiscard]] CellCounts counts_of(const MeshFile& file);
 

@@ -1,3 +1,4 @@
+// Options of the search commands, and their reports in JSON and text.
 #include "drivers/search/search_settings.hpp"
 
 #include "drivers/support/text.hpp"
@@ -8,7 +9,7 @@
 namespace heddle::driver {
 namespace {
 
-// Negative where it is no such thing.
+// Return a number of bytes; negative if the text is none.
 Index bytes_from(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();

@@ -1,4 +1,4 @@
-// What the commands of the search family share: options, what a search says of itself, and the time of repeated runs.
+// Options, reports and timing of repeated runs for the search commands.
 #pragma once
 
 #include "drivers/support/option_table.hpp"
@@ -24,7 +24,7 @@ struct SearchSettings {
   [[nodiscard]] search::SearchOptions options() const;
 };
 
-/// Bytes as "750000000", "512M" or "1.5G": K, M, G and T are powers of 1024.
+/// Option value in bytes: "750000000", "512M" or "1.5G"; K, M, G and T are powers of 1024.
 struct Bytes {
   std::string type_name = "BYTES";
 
@@ -33,26 +33,26 @@ struct Bytes {
   static std::string show(Index value) { return std::to_string(value); }
 };
 
-/// --algorithm, --hash-function, --sort, --memory, --phases and --repeat.
+/// Return the options --algorithm, --hash-function, --sort, --memory, --phases and --repeat.
 [[nodiscard]] const OptionTable<SearchSettings>& search_options();
 
-/// Enters algorithm, hash, phases, passes, iterations, collisions and memory_bytes.
+/// Enter algorithm, hash, sort (if it sorts), phases, passes, iterations, collisions and memory_bytes.
 void enter_search(nlohmann::ordered_json& results, const search::SearchReport& report);
 
-/// "sort+fnv1a", "partition", "sort-by-id (merge)": the algorithm, with its hash function where it has one, and with
-/// its sort where that is not the usual one.
+/// Return "sort+fnv1a", "partition", "sort-by-id (merge)": the algorithm, its hash function if it has one, and its sort
+/// if that is not the usual one.
 [[nodiscard]] std::string name_of(const search::SearchReport& report);
-/// What the search said of its course, for people: passes, iterations, collisions, memory; and a line of phases.
+/// Describe the search in text: passes, iterations, collisions, memory; phases_of() adds a line of phases.
 [[nodiscard]] std::string course_of(const search::SearchReport& report);
 [[nodiscard]] std::string phases_of(const search::SearchReport& report);
 
-/// A run of a search, and what it reported.
+/// Time and report of a run of a search.
 template <class ReportOfRun> struct TimedSearch {
-  double seconds = 0.0;  ///< The slowest rank's, from a barrier on.
+  double seconds = 0.0;  ///< Slowest rank's time from a barrier on.
   ReportOfRun report;
 };
-/// Of `runs` calls of work(), which blocks and gives its report, that of the median time, as repeat_warm() counts them;
-/// of an even number, the slower one in the middle. Collective.
+/// Time `runs` calls of work(), which blocks and returns its report, and return the run of median time, the slower
+/// middle one if the number is even. repeat_warm() counts the runs. Collective.
 template <class Work> [[nodiscard]] auto median_of_runs(const Communicator& comm, int runs, const Work& work) {
   using Timed = TimedSearch<std::invoke_result_t<Work>>;
   std::vector<Timed> all;

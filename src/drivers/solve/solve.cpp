@@ -115,7 +115,7 @@ template <Scalar T> class Run {
                     .refinements = options_.refinements,
                     .certificate = options_.certificate});
     };
-    // A certificate takes longer than what is timed, and is not made twice.
+    // A certificate takes longer than the timed part, so it is computed once only.
     repeat_warm(
         1, solve_once, [&](const SolveReport& counted) { solved = counted; },
         options_.certificate ? 0.0 : longest_warm_up);
@@ -136,7 +136,7 @@ template <Scalar T> class Run {
       report_.check("solution_in_range", false, solved.overflow, 0);
       return context_.finish(report_);
     }
-    // Of High-Performance Linpack, which asks for less than 16.
+    // The scaled residual of High-Performance Linpack, which requires less than 16.
     results["scaled_residual"] = solved.scaled_residual;
     report_.check_at_most("scaled_residual", solved.scaled_residual, 16.0);
     if (options_.certificate) certify(solved.error_bound);

@@ -1,3 +1,4 @@
+// Counts of memory transactions and bank conflicts of a transpose variant.
 #include "drivers/study/access.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace heddle::driver {
 namespace {
 
-// Elements that are accessed together, in the order of threads: number `inner` first, then `outer`.
+// Elements that are accessed together, in the order of threads: index `inner` first, then `outer`.
 struct Access {
   int inner;
   int outer;
@@ -17,7 +18,7 @@ struct Access {
   [[nodiscard]] Index address(int k) const { return k % inner * inner_stride + k / inner * outer_stride; }
 };
 
-// Transactions for each that full ones would take.
+// Return the number of transactions per full one that the access needs.
 double transactions(const MemoryUnits& units, const Access& access, int element_bytes) {
   const int all = access.inner * access.outer;
   const int group = units.group > 0 ? std::min(units.group, all) : all;
@@ -32,10 +33,10 @@ double transactions(const MemoryUnits& units, const Access& access, int element_
   return static_cast<double>(touched.size()) * units.transaction_bytes / (static_cast<double>(group) * element_bytes);
 }
 
-// The most different words (lines) of one bank (set) that are wanted at once.
+// Return the largest number of different words (lines) of one bank (set) that are accessed at once.
 int largest_pile(const MemoryUnits& units, const Access& access, int element_bytes) {
   const int all = access.inner * access.outer;
-  // A GPU's group takes several turns where its elements are wider than all banks together.
+  // A GPU's group takes several turns if its elements are wider than all banks together.
   const int turns = units.group > 0 ? std::max(1, units.group * element_bytes / (units.banks * units.bank_bytes)) : 1;
   const int at_once = units.group > 0 ? std::min(units.group / turns, all) : access.inner;
   std::map<Index, std::set<Index>> banks;

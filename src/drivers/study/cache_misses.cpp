@@ -1,3 +1,4 @@
+// Misses of the last cache, counted by the processor while something runs.
 #include "drivers/study/cache_misses.hpp"
 
 #include <linux/perf_event.h>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-// A counter of one thread that stands still; negative where there is none.
+// Return a stopped counter of one thread; negative if it can't be had.
 int counter_of(pid_t thread) {
   perf_event_attr wanted{};
   wanted.size = sizeof(wanted);

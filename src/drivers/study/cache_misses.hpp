@@ -9,9 +9,9 @@
 
 namespace heddle::driver {
 
-/// Counts the misses of the last cache of this process, of all threads that it has when this is made, through Linux's
-/// perf_event_open(), as `perf stat -e cache-misses` does. On GPU backends, and where the processor, the kernel or its
-/// settings have no such counter, there are none, and reason() says why.
+/// Counts the misses of the last cache of this process, of all threads that exist at its construction, through Linux's
+/// perf_event_open(), as `perf stat -e cache-misses` does. GPU backends, and processors, kernels or settings without
+/// such a counter, count nothing; reason() says why.
 class CacheMisses {
  public:
   CacheMisses();
@@ -19,10 +19,10 @@ class CacheMisses {
   CacheMisses(const CacheMisses&) = delete;
   CacheMisses& operator=(const CacheMisses&) = delete;
 
-  /// Empty where misses are counted; else why they are not, in one line.
+  /// Empty if misses are counted; otherwise the reason, in one line.
   [[nodiscard]] const std::string& reason() const { return reason_; }
   void start() const;
-  /// Since start(); none where they are not counted.
+  /// Return the misses since start(); empty if they are not counted.
   [[nodiscard]] std::optional<Index> stop() const;
 
  private:

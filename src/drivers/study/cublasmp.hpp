@@ -1,5 +1,5 @@
-// C = A B over several GPUs by NVIDIA's cuBLASMp, which stands on NCCL: a library that is loaded when it is asked for,
-// as programs that were linked to it would not start where it is missing.
+// C = A B over several GPUs by NVIDIA's cuBLASMp, which uses NCCL. The library is loaded on demand: a program linked to
+// it would not start on machines without it.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -21,7 +21,7 @@
 
 namespace heddle::driver {
 
-/// Its functions.
+/// The functions of the library.
 struct CublasMpFunctions {
   decltype(&cublasMpGetVersion) get_version = nullptr;
   decltype(&cublasMpCreate) create = nullptr;
@@ -40,7 +40,7 @@ struct CublasMpFunctions {
 #endif
 
   CublasMpFunctions() = default;
-  /// Loads the library of this file, which stays loaded. Throws Error(computation) where that fails.
+  /// Load the library from this file; it stays loaded. Throws Error(computation) if that fails.
   explicit CublasMpFunctions(const char* path) {
     void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw Error(ErrorKind::computation, message_of("cuBLASMp can't be loaded: ", dlerror()));
@@ -71,7 +71,8 @@ struct CublasMpFunctions {
 /// The library on the GPUs of all ranks.
 class CublasMp {
  public:
-  /// Why these ranks can't have it, in one line, empty where they can: NCCL refuses two ranks on one GPU. Collective.
+  /// Return in one line why these ranks can't use the library; empty if they can. NCCL refuses two ranks on one GPU.
+  /// Collective.
   [[nodiscard]] static std::string trouble_with(const Communicator& comm) {
     using Name = std::array<char, sizeof(cudaUUID_t::bytes)>;
     cudaDeviceProp properties{};
@@ -97,7 +98,7 @@ class CublasMp {
   /// Collective. Throws Error(computation), on every rank alike.
   CublasMp(const Communicator& comm, const char* path) : comm_(comm) {
     comm.on_each([&] { functions_ = CublasMpFunctions(path); });
-    // NVLink multicast only where it is asked for: a process that dies with it can take a shared server's GPUs along.
+    // NVLink multicast is off unless requested: a process that dies with it can take down a shared server's GPUs.
     setenv("NCCL_NVLS_ENABLE", "0", 0);
     ncclUniqueId id{};
     comm.on_rank(0, [&] { check(ncclGetUniqueId(&id)); });
@@ -154,7 +155,7 @@ class CublasMp {
   cublasMpHandle_t handle_ = nullptr;
 };
 
-/// A matrix's process grid and its description to cuBLASMp.
+/// A matrix's process grid and its cuBLASMp descriptor.
 class CublasMpMatrix {
  public:
   CublasMpMatrix(const CublasMp& library, const Placement& placement, cudaDataType type)
@@ -183,7 +184,7 @@ class CublasMpMatrix {
   cublasMpMatrixDescriptor_t matrix_ = nullptr;
 };
 
-/// Device memory, known to all ranks where the version can do that: its overlapping algorithms ask for it.
+/// Device memory, registered with all ranks if the version supports that: its overlapping algorithms need it.
 class CublasMpMemory {
  public:
   /// Collective.
@@ -226,7 +227,7 @@ class CublasMpMemory {
 /// C = A B of square matrices by cublasMpMatmul. Collective, as are all calls.
 template <Scalar T> class CublasMpProduct {
  public:
-  /// Keeps A and C, and a copy of B in memory that all ranks know.
+  /// Keep A and C, and a copy of B in registered memory.
   CublasMpProduct(const std::shared_ptr<const CublasMp>& library, const DistributedMatrix<T>& A,
                   const DistributedMatrix<T>& B, const DistributedMatrix<T>& C)
       : library_(library),
@@ -256,9 +257,9 @@ template <Scalar T> class CublasMpProduct {
   CublasMpProduct(const CublasMpProduct&) = delete;
   CublasMpProduct& operator=(const CublasMpProduct&) = delete;
 
-  /// Whether the library takes these placements; the others are for those that it does.
+  /// Return true if the library takes these placements; the other functions require it.
   [[nodiscard]] bool supported() const { return workspace_ != nullptr; }
-  /// Whether all ranks know the workspace.
+  /// Return true if the workspace is registered with all ranks.
   [[nodiscard]] bool registered() const { return workspace_->registered(); }
   /// Blocks.
   void multiply() {
@@ -267,7 +268,7 @@ template <Scalar T> class CublasMpProduct {
                                                    1, a_.get(), B_.data(), 1, 1, b_.get(), &zero_, nullptr, 1, 1,
                                                    nullptr, C_.local().data(), 1, 1, c_.get(), workspace_->data(),
                                                    device_bytes_, host_workspace_.data(), host_workspace_.size()));
-    // It has streams of its own besides the one it was given.
+    // The library has streams besides the one it was given.
     CublasMp::check(cudaDeviceSynchronize());
   }
 
@@ -288,7 +289,7 @@ template <Scalar T> class CublasMpProduct {
   CublasMpMemory B_;
   cublasMpMatmulDescriptor_t operation_ = nullptr;
   std::size_t device_bytes_ = 0;
-  std::unique_ptr<CublasMpMemory> workspace_;  // Of the grid of c_, which goes later.
+  std::unique_ptr<CublasMpMemory> workspace_;  // On the grid of c_, which is destroyed later.
   std::vector<char> host_workspace_;
 };
 

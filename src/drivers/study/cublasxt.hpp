@@ -28,7 +28,7 @@ class CublasXt {
   CublasXt(const CublasXt&) = delete;
   CublasXt& operator=(const CublasXt&) = delete;
 
-  /// n x n matrices, column by column without gaps, in tiles of `block`. Blocks.
+  /// Multiply n x n matrices, column by column without gaps, in tiles of `block`. Blocks.
   template <Scalar T> void multiply(int block, std::size_t n, const T* A, const T* B, T* C) const {
     const T one(1);
     const T zero(0);
@@ -48,7 +48,7 @@ class CublasXt {
     } else {
       call(&cublasXtZgemm, cuDoubleComplex());
     }
-    // It moves between devices, and Kokkos counts on its own.
+    // cublasXt changes the current device; Kokkos expects its own.
     cudaSetDevice(own_device_);
   }
 
@@ -71,7 +71,7 @@ class CublasXt {
   cublasXtHandle_t handle_ = nullptr;
 };
 
-/// Each once, by rising number.
+/// Return each device once, in ascending order.
 [[nodiscard]] inline std::vector<int> each_once(std::vector<int> devices) {
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());

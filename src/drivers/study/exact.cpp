@@ -1,3 +1,4 @@
+// The experiment of exact sums: what each algorithm for them costs beside plain arithmetic.
 #include "drivers/study/exact.hpp"
 
 #include "drivers/exact/algorithms.hpp"
@@ -66,10 +67,10 @@ struct Row {
   std::string scalar;
   std::string operation;
   Index size = 0;
-  std::string algorithm;  // Or the library.
+  std::string algorithm;  // Name of the algorithm or library.
   double seconds = 0.0;
-  std::optional<double> over_plain;  // None: plain was not timed.
-  Index differing = 0;               // Numbers that are not those of the automatic way.
+  std::optional<double> over_plain;  // Empty if plain sums were not timed.
+  Index differing = 0;               // Numbers that differ from those of the automatic algorithm.
 };
 
 Index count_differing(const std::vector<double>& one, const std::vector<double>& other) {
@@ -84,7 +85,7 @@ Index count_differing(const std::vector<double>& one, const std::vector<double>&
 struct Samples {
   std::string algorithm;
   std::function<void()> run;
-  int runs = 1;  // In a sample, so that it is long enough to be timed.
+  int runs = 1;  // Runs of a sample, as many as make it long enough to time.
   Index differing = 0;
   std::vector<double> seconds = {};
 };
@@ -100,7 +101,7 @@ double sample(const ExactCase& tested, const std::function<void()>& run, int run
   return seconds / runs;
 }
 
-// What is timed of a case, in the order of the table.
+// Return the algorithms and libraries to time in a case, in the order of the table.
 std::vector<Samples> all_samples(const ExactCase& tested, const Options& options, const std::string& operation) {
   std::vector<Samples> all;
   for (const std::string& name : options.algorithms) {

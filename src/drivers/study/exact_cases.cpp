@@ -1,3 +1,4 @@
+// The operations that `heddle study exact` times.
 #include "drivers/study/exact_cases.hpp"
 
 #include "drivers/study/exact_peers.hpp"
@@ -51,7 +52,7 @@ Columns<T> random_numbers(const ExecutionSpace& space, Index rows, Index columns
   return A;
 }
 
-// So that systems do not grow.
+// Add to the diagonal, so that the solutions of systems do not grow.
 template <Scalar T> void add_to_diagonal(const ExecutionSpace& space, const Columns<T>& A, double by) {
   Kokkos::parallel_for(
       "heddle::study::diagonal",
@@ -75,7 +76,7 @@ template <class View> std::vector<double> numbers_of(const View& view) {
   return all;
 }
 
-// Those of a CPU alone.
+// Return the peers, which run on CPUs alone.
 template <Scalar T> auto peers_of(std::string operation, const ExactOperands<T>& operands) {
   return [=](std::string_view peer) { return on_host ? by_peer(peer, operation, operands) : std::function<void()>(); };
 }
@@ -165,7 +166,7 @@ bool is_studied(std::string_view operation, Index n) {
 
 bool has_algorithm(std::string_view operation, Algorithm algorithm) {
   if (algorithm == Algorithm::automatic) return true;
-  // Only the automatic way has blocks and batches.
+  // Only the automatic algorithm has blocks and batches.
   if (operation == "lu-batched") return false;
   if (operation == "lu") return exact::lu_takes(algorithm) && algorithm == Algorithm::plain;
   if (operation == "lu-unblocked") return exact::lu_takes(algorithm);

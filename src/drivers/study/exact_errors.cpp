@@ -1,3 +1,4 @@
+// The experiment of how accurate exact operations are: errors against the condition, by each way to form sums.
 #include "drivers/study/exact_errors.hpp"
 
 #include "drivers/exact/algorithms.hpp"
@@ -67,12 +68,12 @@ struct Row {
   double error = 0.0;
 };
 
-// No digit is left of 1; of NaNs neither.
+// Return an error as it is shown: at most 1, which leaves no digit; NaN counts as 1.
 double shown(double error) {
   return error <= 1 ? error : 1;
 }
 
-// Adds a row of each way by which the operation is there.
+// Adds a row for each way to compute the operation.
 class Study {
  public:
   Study(const Context& context, const Options& options) : comm_(context.comm()), options_(options) {}

@@ -1,3 +1,4 @@
+// The operations of `heddle study exact` by other libraries, where they are found.
 #include "drivers/study/exact_peers.hpp"
 
 #include <heddle/core/error.hpp>
@@ -7,7 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
-// It is C and does not say so.
+// ReproBLAS is C, but its headers lack extern "C".
 #ifdef HEDDLE_REPROBLAS
 extern "C" {
 #include <reproBLAS.h>
@@ -22,7 +23,7 @@ constexpr char letter = std::is_same_v<T, float>                    ? 's'
                         : std::is_same_v<T, double>                 ? 'd'
                         : std::is_same_v<T, Kokkos::complex<float>> ? 'c'
                                                                     : 'z';
-// As cblas.h has them: complex numbers go by address.
+// Argument types of cblas.h, which passes complex numbers by address.
 template <Scalar T> using Factor = std::conditional_t<is_complex<T>, const void*, T>;
 template <Scalar T> using Numbers = std::conditional_t<is_complex<T>, const void*, const T*>;
 template <Scalar T> using Results = std::conditional_t<is_complex<T>, void*, T*>;
@@ -34,7 +35,7 @@ template <Scalar T> Factor<T> factor(const T& value) {
   }
 }
 
-// The Math Kernel Library, in the mode whose bits no processor changes.
+// The Math Kernel Library, in the mode with the same bits on every processor.
 class Mkl {
  public:
   static const Mkl& here() {
@@ -86,7 +87,7 @@ class Mkl {
   }
 
  private:
-  // CBLAS_ORDER and so on.
+  // Values of CBLAS_ORDER and CBLAS_TRANSPOSE.
   static constexpr int by_columns = 102;
   static constexpr int as_it_is = 111;
   static constexpr int is_lower = 122;

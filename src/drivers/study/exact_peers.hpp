@@ -14,22 +14,22 @@ namespace heddle::driver {
 /// mkl, in the mode that gives the same bits on any processor (conditional numerical reproducibility), where
 /// libmkl_rt.so is among the system's libraries or in LD_LIBRARY_PATH.
 [[nodiscard]] const std::vector<std::string>& exact_peers();
-/// Whether one of them is found.
+/// Return true if the library is found.
 [[nodiscard]] bool has_exact_peer(std::string_view peer);
 /// How to install a peer that is not found, in one line.
 [[nodiscard]] std::string_view how_to_install(std::string_view peer);
 
-/// What an operation takes, on the host: matrices by columns, without gaps.
+/// Operands of an operation, on the host: matrices by columns, without gaps.
 template <Scalar T> struct ExactOperands {
-  Index rows = 0;     ///< Of the result; of vectors alone, their length.
-  Index inner = 0;    ///< Terms of a sum.
-  Index columns = 1;  ///< Of the result.
+  Index rows = 0;     ///< Rows of the result; the length of vectors if there is no matrix.
+  Index inner = 0;    ///< Number of terms of a sum.
+  Index columns = 1;  ///< Columns of the result.
   const T* A = nullptr;
   const T* B = nullptr;
   T* C = nullptr;  ///< The result; the right-hand side before trsv, the matrix before lu.
 };
 
-/// The operation by a library, or an empty function where it has none or was not found.
+/// Return the operation by a library; empty if it has none or was not found.
 template <Scalar T>
 [[nodiscard]] std::function<void()> by_peer(std::string_view peer, std::string_view operation,
                                             const ExactOperands<T>& operands);

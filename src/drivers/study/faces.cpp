@@ -1,3 +1,4 @@
+// The experiment of the external faces: algorithms and hash functions by size and numbering of a mesh.
 #include "drivers/study/faces.hpp"
 
 #include "drivers/search/faces_list.hpp"
@@ -68,7 +69,7 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// Numbers of 32 bits: twice as fast as 64, and what the paper has.
+// Numbers of 32 bits, as in the paper: twice as fast as 64.
 using Id = std::int32_t;
 
 std::string backend_of() {
@@ -77,12 +78,12 @@ std::string backend_of() {
   return name;
 }
 
-// An instance of some CPU threads, or of the whole device.
+// An execution space instance on some CPU threads, or on the whole device.
 struct Workers {
-  int threads;  // 0: of a GPU.
+  int threads;  // 0: a GPU.
   ExecutionSpace space;
 };
-// Where the backend has instances of some of its threads.
+// Return an instance on `threads` threads, if the backend supports that.
 template <class Space> std::optional<Space> instance_of(int threads) {
   if constexpr (std::constructible_from<Space, int>) {
     return Space(threads);
@@ -108,7 +109,7 @@ std::vector<Workers> workers_of(const ExecutionSpace& space, const std::vector<i
   return workers;
 }
 
-// Places where two lists of triangles are not the same.
+// Return the number of positions at which two lists of triangles differ.
 Index differing(const ExecutionSpace& space, const FaceList<Id>& one, const FaceList<Id>& other) {
   if (one.size() != other.size() || one.points.extent(0) != other.points.extent(0)) {
     return std::max<Index>(1, std::max(one.size(), other.size()));
@@ -127,7 +128,7 @@ Index differing(const ExecutionSpace& space, const FaceList<Id>& one, const Face
   return count;
 }
 
-// One mesh, and what the first search of it found.
+// One mesh, and the result of the first search of it.
 struct Case {
   std::string numbering;
   Mesh<Id> mesh;
@@ -137,7 +138,7 @@ struct Case {
 
 // One search of several that are done in random order.
 struct Run {
-  std::size_t which;  // Case,
+  std::size_t which;  // Index of the case.
   std::size_t method;
   std::size_t workers;
 };
@@ -168,7 +169,7 @@ class Study {
     }
   }
 
-  /// Methods that the device's memory makes take several passes.
+  /// Notes on methods that take several passes for lack of device memory.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Outcome run() {
@@ -198,7 +199,7 @@ class Study {
         }
       }
       leave_out(cubes, outcome);
-      // What is left is for the methods that are.
+      // The remaining work covers the methods that remain.
       total = done;
       for (const Index later : options_.sizes) total += later > cubes ? cost_of(later) : 0;
     }
@@ -217,7 +218,7 @@ class Study {
                               static_cast<double>(plan.bounds[k]) / 0x1p30, static_cast<double>(plan.fixed) / 0x1p30));
     }
   }
-  // As the options name them, whatever the order of the runs.
+  // Sort rows in the order of the options, whatever the order of the runs.
   void sort_rows(std::vector<FacesRow>& rows) const {
     const auto place = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) - names.begin();
@@ -229,7 +230,7 @@ class Study {
     std::sort(rows.begin(), rows.end(),
               [&](const FacesRow& one, const FacesRow& other) { return key(one) < key(other); });
   }
-  // All methods, numberings and threads of one trial,
+  // Return the runs of one trial: all methods, numberings and threads.
   [[nodiscard]] std::vector<Run> runs_of(std::size_t cases) const {
     std::vector<Run> runs;
     for (std::size_t which = 0; which < cases; ++which) {
@@ -239,12 +240,12 @@ class Study {
     }
     return runs;
   }
-  // in another order each time: a slow minute of the machine hits all alike.
+  // Shuffle them anew for each trial, so that a slow minute of the machine affects all alike.
   [[nodiscard]] std::vector<Run> shuffled(std::vector<Run> runs) {
     std::shuffle(runs.begin(), runs.end(), random_);
     return runs;
   }
-  // By cells and runs.
+  // Estimate the cost by cells and runs.
   [[nodiscard]] double cost_of(Index cubes) const {
     return static_cast<double>(cubes * cubes * cubes) *
            static_cast<double>(options_.numberings.size() * methods_.size() * workers_.size()) * options_.repeat;
@@ -303,7 +304,7 @@ class Study {
             .digest = one.digest,
             .phases = report.phases};
   }
-  // Methods that took too long at this size are not run at larger ones.
+  // Drop methods that took too long at this size from larger ones.
   void leave_out(Index cubes, Outcome& outcome) {
     if (cubes == options_.sizes.back()) return;
     std::vector<FacesMethod> kept;
@@ -327,14 +328,14 @@ class Study {
   const Context& context_;
   const Options& options_;
   std::vector<FacesMethod> methods_;
-  std::vector<std::string> labels_;  // Of all methods.
+  std::vector<std::string> labels_;  // Labels of all methods.
   std::vector<Workers> workers_;
-  std::map<Index, FacesPlan> plans_;  // By cubes; their bounds are those of methods_.
+  std::map<Index, FacesPlan> plans_;  // Plans by number of cubes; their bounds are in the order of methods_.
   std::vector<std::string> notes_;
   std::mt19937_64 random_{1};
 };
 
-// Meshes of which rows, those of other devices among them, have different results.
+// Return the number of meshes whose rows, including those of other devices, have different results.
 Index different_digests(const std::vector<FacesRow>& rows) {
   std::map<std::tuple<Index, Index, std::string>, std::string> first;
   Index count = 0;

@@ -1,3 +1,4 @@
+// Memory that a study of external faces needs, planned before it begins.
 #include "drivers/study/faces_plan.hpp"
 
 #include <heddle/core/error.hpp>
@@ -66,9 +67,10 @@ FacesPlan plan_faces(Index cubes, int per_cube, int meshes, const std::vector<Fa
   plan.cells = per_cube * cubes * cubes * cubes;
   const Index points = (cubes + 1) * (cubes + 1) * (cubes + 1);
   const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(points - 1)));
-  // Four numbers a cell of each mesh, two bytes of marks; a list of triangles for each mesh and one that is compared.
+  // Four numbers a cell of each mesh and two bytes of marks; a list of triangles for each mesh and one to compare.
   plan.fixed = (16 * meshes + 2) * plan.cells + 32 * 12 * cubes * cubes * (meshes + 1);
-  // A sixteenth for what no plan knows, as the scratch memory of a vendor's sort, and other programs on a CPU.
+  // A sixteenth is reserved for memory that no plan covers: the scratch memory of a vendor's sort, and other programs
+  // on a CPU.
   const double usable = available * 15 / 16;
   require(static_cast<double>(plan.fixed) <= usable, "study faces: ", cubes, " cubes along each axis are ", plan.cells,
           " cells, which take ", gibibytes(static_cast<double>(plan.fixed)), " in ", meshes,

@@ -1,3 +1,4 @@
+// The table of `heddle study faces`.
 #include "drivers/study/faces_table.hpp"
 
 #include "drivers/study/faces.hpp"

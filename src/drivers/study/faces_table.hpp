@@ -17,7 +17,7 @@ struct FacesRow {
   std::string device;     ///< "2 CPU threads", a GPU's name.
   int threads = 0;        ///< CPU threads that searched; 0 on a GPU.
   std::string method;     ///< Algorithm, and hash function where it has one: "sort+fnv1a", "partition".
-  std::string sorting;    ///< "radix" or "merge"; empty: it sorts nothing.
+  std::string sorting;    ///< "radix" or "merge"; empty: the method does not sort.
   std::string numbering;  ///< "regular", "randomised".
   Index cubes = 0;        ///< Along each axis.
   Index cells = 0;
@@ -29,7 +29,7 @@ struct FacesRow {
   int iterations = 0;
   int passes = 0;
   Index memory = 0;                   ///< Bytes.
-  std::optional<Index> cache_misses;  ///< None: they were not counted.
+  std::optional<Index> cache_misses;  ///< Empty if they were not counted.
   std::string digest;                 ///< SHA-256 of the external faces.
   std::vector<search::Phase> phases;
 
@@ -37,17 +37,17 @@ struct FacesRow {
   [[nodiscard]] std::string label() const { return method + (sorting == "merge" ? " (merge)" : ""); }
 };
 
-/// None: it did not have this phase.
+/// Return the seconds of a phase; empty if the run lacks it.
 [[nodiscard]] std::optional<double> seconds_of(const FacesRow& row, const std::string& phase);
 
 void write_faces_rows(const std::filesystem::path& path, const std::vector<FacesRow>& rows);
 
-/// Throws Error(input), naming file and line, for what is no such table.
+/// Throws Error(input), naming file and line, unless the file is such a table.
 [[nodiscard]] std::vector<FacesRow> read_faces_rows(const std::filesystem::path& path);
 
 /// Medians over the trials of one method, numbering, size and number of threads.
 struct FacesMedian {
-  FacesRow row;  ///< The run with the median of the times; its phases are medians of their own.
+  FacesRow row;  ///< The run with the median of the times; the phases are separate medians.
   int trials = 0;
 };
 [[nodiscard]] std::vector<FacesMedian> medians_of(const std::vector<FacesRow>& rows);

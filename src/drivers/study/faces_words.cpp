@@ -1,4 +1,4 @@
-// What `heddle study faces` says to people.
+// Output of `heddle study faces` for people: tables of phases, numberings and threads.
 #include "drivers/study/faces_table.hpp"
 #include "drivers/support/text.hpp"
 
@@ -41,7 +41,7 @@ class Found {
     }
     return nullptr;
   }
-  /// With the most threads.
+  /// Return the median with the most threads.
   [[nodiscard]] const FacesMedian* of(const std::string& label, const std::string& numbering) const {
     return of(label, numbering, *threads_.rbegin());
   }
@@ -51,7 +51,7 @@ class Found {
   std::vector<std::string> labels_;
   std::vector<std::string> numberings_;
   std::set<int> threads_;
-  Index cubes_ = 0;  // The largest that all methods ran at.
+  Index cubes_ = 0;  // Largest size that all methods ran at.
 };
 
 void say_phases(const Context& context, const std::vector<FacesMedian>& medians, const Found& found, int width) {

@@ -1,3 +1,4 @@
+// The experiment of the distributed product: rates by size, tile, placement and scalar type, beside the tile model.
 #include "drivers/study/gemm.hpp"
 
 #include "drivers/gemm/trace.hpp"
@@ -28,14 +29,14 @@ constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpa
 
 using Options = StudyGemmOptions;
 
-// What all products share.
+// State that all products share.
 struct Kept {
   std::string device;
   double worst_check = 0.0;  // In units of its bound.
   double peak = 0.0;         // Flops per second of a rank, of the scalar type and math mode at work.
 };
 
-// Of the ranks' measured peak, and of their devices' nominal one where that is given or known.
+// Enter the rate as a share of the ranks' measured peak, and of their devices' nominal one if that is given or known.
 void enter_shares(const Options& options, const Kept& kept, StudyGemmRow& row) {
   row.peak = kept.peak;
   row.peak_share = row.report.gflops * 1e9 / (row.ranks * kept.peak);
@@ -66,7 +67,7 @@ template <Scalar T> class Products {
     }
   }
 
-  // By rising tile.
+  // Return the rows by ascending tile.
   [[nodiscard]] std::vector<StudyGemmRow> rows(Kept& kept, const std::function<void()>& step) {
     std::optional<ProductCheck<T>> check;
     if (options_.check) check.emplace(Operation::none, T(1), A_, Operation::none, B_, T(0), C_);
@@ -94,7 +95,7 @@ template <Scalar T> class Products {
  private:
   [[nodiscard]] Index size() const { return C_.rows(); }
 
-  // Than the chosen one; the published one is always among them.
+  // Return the tiles other than the chosen one; the published one is always among them.
   [[nodiscard]] std::set<Index> other_tiles(const StudyGemmRow& chosen) const {
     std::set<Index> tiles(options_.tiles.begin(), options_.tiles.end());
     if (tiles.empty()) {
@@ -130,7 +131,7 @@ template <Scalar T> class Products {
                    [this](GemmPlan<T>& whole) { return whole.execute(T(1), A_, B_, T(0), C_); });
   }
 
-  // `tile` 0: the model's.
+  // `tile`: 0 for the model's choice.
   [[nodiscard]] StudyGemmRow row(Index tile, const Kept& kept) const {
     const Communicator& comm = context_.comm();
     StudyGemmRow row;
@@ -157,7 +158,7 @@ template <Scalar T> class Products {
     row.published_tile = published_tile(rates_, shape);
     enter_shares(options_, kept, row);
     if (comm.size() > 1) {
-      // Once more, since a timeline takes time to record.
+      // Repeat the product for the timeline, which takes time to record.
       const Planned recorded = plan(tile, true);
       for (int k = 0; k < 2; ++k) recorded.execute();
       const std::vector<Timeline> timelines = gather_timelines(comm, recorded.timeline());
@@ -173,7 +174,7 @@ template <Scalar T> class Products {
   std::string placement_;
   const MachineRates& rates_;
   DistributedMatrix<T> A_, B_, C_;
-  std::optional<ProductParts<Real<T>>> parts_;  // Of these, where the product is computed by parts.
+  std::optional<ProductParts<Real<T>>> parts_;  // Parts of the operands, if the product is computed by parts.
 };
 
 // One size of a peer's products: a row for each block, the fastest one marked.
@@ -181,7 +182,7 @@ template <Scalar T> class PeerProducts {
  public:
   PeerProducts(const Context& context, const Options& options) : context_(context), options_(options) {}
 
-  // Of the peer that has this name.
+  // Return the rows of the peer `name`.
   [[nodiscard]] std::vector<StudyGemmRow> rows(const std::string& name, GemmPeer<T>& peer, const std::string& scalar,
                                                Index size, Kept& kept) const {
     const Communicator& comm = context_.comm();
@@ -218,7 +219,7 @@ template <Scalar T> class PeerProducts {
   }
 
  private:
-  // Of the slowest rank, after one product that is not counted.
+  // Return the median of the slowest rank's seconds, after one product that is not counted.
   [[nodiscard]] double median_seconds(const std::function<void()>& product) const {
     const Communicator& comm = context_.comm();
     std::vector<double> seconds;
@@ -251,7 +252,7 @@ std::string line_of(const StudyGemmRow& row) {
          shown(row.nominal_share, 100.0, "  %9.1f") + shown(row.hidden_share, 100.0, "  %9.1f");
 }
 
-// All math modes that a scalar type is to have and that its BLAS has; what is left out is said.
+// Return the requested math modes that the scalar type's BLAS has; say which are left out.
 template <Scalar T> std::vector<MathMode> modes_of(const Context& context, const Options& options) {
   std::vector<MathMode> modes;
   for (const std::string& name : options.math) {
@@ -266,7 +267,7 @@ template <Scalar T> std::vector<MathMode> modes_of(const Context& context, const
   return modes;
 }
 
-// A mode or placement that no scalar type takes is refused before anything is measured.
+// Refuse modes and placements that no scalar type takes before anything is measured.
 void require_modes_and_placements(const Options& options) {
   for (const std::string& name : options.math) {
     std::string trouble;
@@ -288,7 +289,7 @@ void require_modes_and_placements(const Options& options) {
           "--placements parts is for --scalars complex-double and complex-float");
 }
 
-// The peers that are there; what is left out is said and reported, with its package.
+// Return the available peers; say and report those left out, with their package.
 std::vector<std::string> peers_here(const Context& context, const Options& options, Report& report) {
   std::vector<std::string> peers;
   for (const std::string& peer : options.peers) {
@@ -303,8 +304,8 @@ std::vector<std::string> peers_here(const Context& context, const Options& optio
   return peers;
 }
 
-// The rows of one scalar type; `step` is called with a note before and after each product's size, and its share of
-// work.
+// Add the rows of one scalar type; call `step` with a note before and after each size of a product, and with its share
+// of the work.
 template <Scalar T>
 void add_rows(const Context& context, const Options& options, const std::string& scalar, Kept& kept,
               const std::function<void(const std::string& note, Index finished)>& step,
@@ -352,7 +353,7 @@ void add_rows(const Context& context, const Options& options, const std::string&
 
 std::vector<StudyGemmRow> all_rows(const Context& context, const Options& options, Kept& kept) {
   Progress progress = context.progress("study");
-  // By flops, of which nearly all are those of the largest sizes.
+  // Estimate the cost by flops; the largest sizes have nearly all of them.
   const auto cost = [](Index size) { return std::pow(static_cast<double>(size), 3); };
   double total = 0.0;
   for (const Index size : options.sizes) total += cost(size);

@@ -30,11 +30,11 @@ struct StudyGemmOptions : StudyFiles {
 /// The name of --placements that stands for four real products of parts (gemm_parts.hpp).
 inline constexpr const char* parts_placement = "parts";
 
-/// Where A, B and C lie, as --place-a of `heddle gemm` names it.
+/// Placements of A, B and C, as --place-a of `heddle gemm` names them.
 struct StudyGemmPlaces {
   std::string a, b, c;
 };
-/// Where A, B and C lie on so many ranks, for a name that --placements takes.
+/// Return the placements of A, B and C on so many ranks for a name that --placements takes.
 [[nodiscard]] StudyGemmPlaces study_gemm_places(const std::string& name, int ranks);
 
 }  // namespace heddle::driver

@@ -9,7 +9,7 @@
 
 namespace heddle::driver {
 
-/// The parts of complex matrices of which C = A B: those of C, B and A on ranks 0 to 5, of fewer ranks in turn.
+/// The parts of complex matrices with C = A B: those of C, B and A on ranks 0 to 5, round-robin if ranks are fewer.
 template <RealScalar R> struct ProductParts {
   using Complex = DistributedMatrix<Kokkos::complex<R>>;
   SplitMatrix<R> A, B, C;
@@ -34,7 +34,7 @@ template <RealScalar R> struct ProductParts {
 /// The four products, one after the other, with one tile.
 template <RealScalar R> class PartsPlan {
  public:
-  /// Collective. The tile is options.tile, or the one that is chosen for the first of them.
+  /// Collective. The tile is options.tile, or the one chosen for the first product.
   PartsPlan(const Communicator& comm, const ProductParts<R>& parts, GemmOptions options)
       : steps_{{{*parts.A.real, *parts.B.real, *parts.C.real, R(1), R(0)},
                 {*parts.A.imaginary, *parts.B.imaginary, *parts.C.real, R(-1), R(1)},

@@ -1,3 +1,4 @@
+// The products of `heddle study gemm` by other libraries.
 #include "drivers/study/gemm_peers.hpp"
 
 #include "drivers/study/scalapack.hpp"
@@ -20,18 +21,18 @@ namespace {
 
 constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;
 
-// Each that fits into n, or n itself, by rising size.
+// Return the sizes that fit into n, or n itself, ascending.
 std::vector<Index> fitting(const std::vector<Index>& wanted, Index n) {
   std::set<Index> blocks;
   for (const Index block : wanted) blocks.insert(std::min(block, n));
   return {blocks.begin(), blocks.end()};
 }
 
-// Libraries that CMake found, loaded when they are asked for: linked to them, the command would not start where they
-// are missing, and the names of COSMA are ScaLAPACK's.
+// Libraries that CMake found are loaded on demand: linked to them, the command would not start on machines without
+// them, and COSMA has the same names as ScaLAPACK.
 struct SharedLibrary {
-  const char* name;   // As people call it.
-  const char* path;   // Where CMake found it; empty: nowhere.
+  const char* name;   // Name for people.
+  const char* path;   // Path that CMake found; empty: none.
   const char* where;  // What provides it, and what tells CMake.
 };
 #ifndef HEDDLE_SCALAPACK_FILE
@@ -46,7 +47,7 @@ constexpr SharedLibrary scalapack = {
 constexpr SharedLibrary cosma = {"COSMA", HEDDLE_COSMA_FILE,
                                  "cosma +scalapack of Spack has it; then configure with -DCOSMA_ROOT=FOLDER"};
 
-// Null, and why in `trouble`, where it can't be loaded. A library stays loaded: MPI may keep its callbacks.
+// Return null and set `trouble` if the library can't be loaded. It stays loaded: MPI may keep its callbacks.
 void* loaded(const SharedLibrary& library, std::string& trouble) {
   if (library.path[0] == '\0') {
     trouble = message_of("this build has no ", library.name, ": ", library.where);
@@ -143,7 +144,7 @@ template <Scalar T> class CublasMpPeer final : public GemmPeer<T> {
       : library_(std::make_shared<const CublasMp>(comm, HEDDLE_CUBLASMP_FILE)) {}
 
   [[nodiscard]] std::string placement() const override { return "cyclic"; }
-  // The widest gives each process one block.
+  // The widest block gives each process one block.
   [[nodiscard]] std::vector<Index> blocks(Index n) const override {
     const Placement grid = placed(n, 1);
     const Index processes = std::max(grid.row_axis().processes, grid.column_axis().processes);
@@ -160,7 +161,7 @@ template <Scalar T> class CublasMpPeer final : public GemmPeer<T> {
     return [product] { product->multiply(); };
   }
 
-  // Why the library does not multiply matrices that lie so, tried with small ones. Collective.
+  // Return why the library does not multiply matrices of this placement, tried with small ones. Collective.
   [[nodiscard]] std::string trouble() {
     constexpr Index block = 256;
     const Communicator& comm = library_->comm();
@@ -224,7 +225,7 @@ std::vector<std::string> gemm_peers() {
 
 std::string trouble_with_peer(const Communicator& comm, const std::string& peer) {
   std::string trouble = trouble_here(comm, peer);
-  // Of the first rank that has one: libraries may be on some nodes alone.
+  // Report the trouble of the first rank that has one: some nodes may lack a library that others have.
   const int first = comm.all_reduce(trouble.empty() ? comm.size() : comm.rank(), Reduction::minimum);
   if (first == comm.size()) return {};
   comm.broadcast(trouble, first);

@@ -1,3 +1,4 @@
+// The table of `heddle study gemm`.
 #include "drivers/study/gemm_table.hpp"
 
 #include "drivers/gemm/options.hpp"

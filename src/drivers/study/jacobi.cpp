@@ -1,3 +1,4 @@
+// The experiment of the Jacobi eigensolver: run time, speed-up, acceleration, cost and efficiency by order.
 #include "drivers/study/jacobi.hpp"
 
 #include "drivers/eig/matrices.hpp"
@@ -70,7 +71,7 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// Of a GPU, its multiprocessors; of a CPU, the threads in use.
+// Return a GPU's multiprocessors, or the CPU threads in use.
 template <class Space> int processors_of(const Space& space) {
   if constexpr (requires { space.cuda_device_prop().multiProcessorCount; }) {
     return space.cuda_device_prop().multiProcessorCount;
@@ -87,14 +88,14 @@ std::string backend_of(const ExecutionSpace& space) {
   return name;
 }
 
-// The m of n = m^3, or 0.
+// Return the m of n = m^3, or 0.
 int edge_of(Index n) {
   const auto m = static_cast<int>(std::lround(std::cbrt(static_cast<double>(n))));
   return static_cast<Index>(m) * m * m == n ? m : 0;
 }
 
 template <Scalar T> HostMatrix<T> study_matrix(const std::string& kind, Index n) {
-  // The first Kohn-Sham matrix of the default chain of atoms, which needs a few points.
+  // The first Kohn-Sham matrix of the default chain of atoms, which needs at least five points.
   if (kind == "thesis" || (kind == "kohn-sham" && n < 5)) return thesis_matrix<T>(n);
   if (kind == "kohn-sham-3d") return matrix_from<T>(eigen::kohn_sham_matrix_3d(edge_of(n)), n);
   Chain chain;
@@ -103,7 +104,8 @@ template <Scalar T> HostMatrix<T> study_matrix(const std::string& kind, Index n)
   return matrix_from<T>(model.hamiltonian(model.initial_density()), n);
 }
 
-// What every implementation's eigenvalues of A are compared with: double's, whose bits no number of threads changes.
+// Return the eigenvalues of A that those of every implementation are compared with: computed in double, with the same
+// bits for any number of threads.
 template <Scalar T> std::vector<double> reference_values(const ExecutionSpace& space, const HostMatrix<T>& A) {
   using W = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
   HostMatrix<W> wide("heddle::driver::wide", A.extent(0), A.extent(1));
@@ -130,7 +132,7 @@ template <class R> double deviation_of(const Kokkos::View<R*, MemorySpace>& w, c
   return most == 0 ? 0 : most / size;
 }
 
-// Median of the seconds after a run that does not count, but where that takes seconds itself.
+// Return the median of the seconds, after a run that is not counted unless it takes seconds itself.
 template <class Work> double seconds_of(int repeat, const Work& work) {
   const auto timed = [&] {
     const auto start = std::chrono::steady_clock::now();
@@ -148,7 +150,7 @@ template <class Work> double seconds_of(int repeat, const Work& work) {
   return seconds[seconds.size() / 2];
 }
 
-// What rows share: references by order, and the worst that their checks found.
+// State that rows share: references by order, and the worst results of their checks.
 struct Findings {
   std::map<Index, std::vector<double>> references;
   double orthogonality = 0;
@@ -190,7 +192,7 @@ JacobiRow measured(const Context& context, const Options& options, JacobiMethod 
   return row;
 }
 
-// The same command with one thread, as a process of its own: the number of threads of this one is what it is.
+// Run the same command with one thread as a separate process: this process can't change its number of threads.
 std::vector<JacobiRow> rows_of_one_thread(const Context& context, const Options& options) {
   const PendingFile table(options.output);
   std::vector<std::string> words = {"/proc/self/exe",   "study",
@@ -236,7 +238,7 @@ std::vector<JacobiRow> own_rows(const Context& context, const Options& options, 
     }
   }
   Progress progress = context.progress("study");
-  // By what a solution costs.
+  // Estimate the cost of a solution.
   const auto cost = [](const std::pair<JacobiMethod, Index>& one) {
     return std::pow(static_cast<double>(one.second), 3) * (one.first == JacobiMethod::cyclic ? 10 : 1);
   };
@@ -274,7 +276,7 @@ void complete_sizes(Options& options) {
   }
 }
 
-// The rows that are measured here, and those of one thread.
+// Return the rows measured here, and those of one thread.
 std::vector<JacobiRow> measured_rows(const Context& context, const Options& options, Findings& findings) {
   const bool alone = backend_of(context.comm().space()) == "serial";
   std::vector<JacobiRow> rows;

@@ -1,3 +1,4 @@
+// The table of `heddle study jacobi`.
 #include "drivers/study/jacobi_table.hpp"
 
 #include "drivers/study/jacobi.hpp"
@@ -16,7 +17,7 @@ template <class Number> bool parse(const std::string& text, Number& value) {
   return error == std::errc() && stop == end;
 }
 
-// A line up to what derive() adds.
+// Return a line up to the cells that derive() adds.
 std::string measured_cells(const std::string& line) {
   std::size_t end = line.size();
   for (int cell = 0; cell < 5; ++cell) end = line.rfind(',', end - 1);

@@ -25,31 +25,31 @@ struct JacobiRow {
   int sweeps = 0;
   Index rotations = 0;
   double residual = 0;  ///< EigenErrors::residual
-  /// Largest |w_i - w'_i| / max |w'|, w' being what the library finds of the same matrix in double with reproducible
-  /// bits: the same numbers in every implementation that is compared.
+  /// Largest |w_i - w'_i| / max |w'|; the library computes w' from the same matrix in double with reproducible bits,
+  /// the same numbers for every implementation that is compared.
   double deviation = 0;
-  // Where there is the time of the cyclic order on one thread, t_s:
+  // The next four need the time of the cyclic order on one thread, t_s:
   std::optional<double> speed_up;      ///< S = t_s/t_p
   std::optional<double> acceleration;  ///< (S - 1) 100 %
   std::optional<double> cost;          ///< p t_p
   std::optional<double> efficiency;    ///< 100 S/p %
-  /// Against the same method on one thread.
+  /// Speed-up over the same method on one thread.
   std::optional<double> own_speed_up;
 };
 
 /// Names the columns of JacobiRow's members.
 [[nodiscard]] const StudyTable& jacobi_table();
 
-/// Fills in what follows from the serial rows.
+/// Fill in the values that follow from the serial rows.
 void derive(std::vector<JacobiRow>& rows);
 
-/// The table of `rows`, and of lines of other tables after them, but for measurements that are among `rows`: those of
+/// Write the table of `rows` and then of lines of other tables, without measurements that are among `rows`: those of
 /// one thread may come from a table that is joined, too.
 void write_rows(const std::filesystem::path& path, const std::vector<JacobiRow>& rows,
                 const std::vector<std::string>& joined);
 
-/// The serial rows of a table. Throws Error(input), naming the file, where it is none, or has none of this matrix and
-/// scalar type.
+/// Return the serial rows of a table. Throws Error(input), naming the file, if it is no such table or has none of this
+/// matrix and scalar type.
 [[nodiscard]] std::vector<JacobiRow> read_serial_rows(const std::filesystem::path& path, const std::string& matrix,
                                                       const std::string& scalar);
 

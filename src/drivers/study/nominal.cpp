@@ -1,3 +1,4 @@
+// The rates that vendors state for their devices.
 #include "drivers/study/nominal.hpp"
 
 #include <array>
@@ -5,17 +6,17 @@
 namespace heddle::driver {
 namespace {
 
-// In 10^12 operations a second; 0: there is no such unit.
+// Rates in 10^12 operations a second; 0: the device lacks such a unit.
 struct Device {
-  std::string_view name;  // As the driver gives it, or a part of that.
+  std::string_view name;  // The driver's name, or a part of it.
   double double_plain;
-  double double_tensor;  // Of AMD: matrix cores, which rocBLAS takes by itself.
+  double double_tensor;  // AMD: matrix cores, which rocBLAS uses by default.
   double float_plain;
-  double float_matrix;  // Matrix cores that keep float's precision, of AMD alone.
+  double float_matrix;  // Matrix cores that keep float's precision; AMD only.
   double tf32;
 };
 
-// The first whose name is part of the device's counts.
+// The first entry whose name is part of the device's counts.
 constexpr std::array<Device, 15> devices = {{
     {"H100 PCIe", 26.0, 51.0, 51.0, 0.0, 378.0},
     {"H100 NVL", 30.0, 60.0, 60.0, 0.0, 417.5},
@@ -28,7 +29,7 @@ constexpr std::array<Device, 15> devices = {{
     {"GTX 1070 Ti", 0.256, 0.0, 8.19, 0.0, 0.0},
     {"GTX 1070", 0.202, 0.0, 6.46, 0.0, 0.0},
     {"RX 6900 XT", 1.44, 0.0, 23.04, 0.0, 0.0},
-    {"MI250X", 23.9, 47.9, 23.9, 47.9, 0.0},  // Of each of its two dies, which are devices.
+    {"MI250X", 23.9, 47.9, 23.9, 47.9, 0.0},  // Rates of each of its two dies, which are devices.
     {"MI250", 22.6, 45.3, 22.6, 45.3, 0.0},
     {"MI300X", 81.7, 163.4, 163.4, 163.4, 0.0},
     {"MI300A", 61.3, 122.6, 122.6, 122.6, 0.0},
@@ -47,7 +48,7 @@ double rate_of(const Device& device, bool is_double, MathMode mode) {
 }  // namespace
 
 std::optional<double> nominal_gflops(std::string_view device, std::string_view scalar, MathMode mode) {
-  // A part of a device has part of its rate.
+  // A MIG part of a device has a part of its rate.
   if (device.find("MIG") != std::string_view::npos) return std::nullopt;
   for (const Device& known : devices) {
     if (device.find(known.name) == std::string_view::npos) continue;

@@ -1,4 +1,4 @@
-// C = A B by p?gemm of ScaLAPACK, or of a library that has the same names, through the addresses of its functions: some
+// C = A B by p?gemm of ScaLAPACK, or of a library with the same names, through the addresses of its functions: some
 // programs are linked to it, others load it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// Reading, joining and writing the tables of studies as CSV, and the options of their files.
 #include "drivers/study/table.hpp"
 
 #include "drivers/support/outputs.hpp"

@@ -1,4 +1,4 @@
-// What the tables of studies share: a first line that says whose they are, and rows of other runs.
+// The common form of the studies' tables: a first line that names the study, and rows of other runs.
 #pragma once
 
 #include "drivers/plot/pictures.hpp"
@@ -14,27 +14,26 @@
 
 namespace heddle::driver {
 
-/// The table of one study.
+/// The form of one study's table.
 struct StudyTable {
   std::string_view study;   ///< As in "heddle study gemm".
   std::string_view header;  ///< Names of the columns, with commas.
 
-  /// Whether a file begins as this table does.
+  /// Return true if a file begins as this table does.
   [[nodiscard]] bool is(const std::filesystem::path& path) const;
-  /// The rows of a table of another run, as they stand there. Throws Error(input), naming file and line, where it is
-  /// none.
+  /// Return the rows of another run's table, verbatim. Throws Error(input), naming file and line, if the file is none.
   [[nodiscard]] std::vector<std::string> rows_of(const std::filesystem::path& path) const;
-  /// Those of several tables, in turn.
+  /// Return the rows of several tables, in turn.
   [[nodiscard]] std::vector<std::string> rows_of_all(const std::vector<std::string>& paths) const;
-  /// The first two lines.
+  /// Return the first two lines.
   [[nodiscard]] std::string beginning() const;
-  /// A row of an object whose members are named as columns are; what it lacks is an empty cell. Numbers have 9 digits,
-  /// true is 1, and commas in text, which would end a cell, become semicolons.
+  /// Return a row of an object whose members are named as columns are; missing members give empty cells. Numbers have 9
+  /// digits, true is 1, and commas in text, which would end a cell, become semicolons.
   [[nodiscard]] std::string line_of(const nlohmann::ordered_json& object) const;
-  /// Writes the table: rows of this run, then `joined`, those of others.
+  /// Write the table: rows of this run, then those of other runs, `joined`.
   void write(const std::filesystem::path& path, const std::vector<nlohmann::ordered_json>& rows,
              const std::vector<std::string>& joined) const;
-  /// Writes the table of these rows, as they stand.
+  /// Write the table of these rows, verbatim.
   void write_lines(const std::filesystem::path& path, const std::vector<std::string>& lines) const;
 };
 
@@ -46,20 +45,20 @@ struct StudyFiles {
 };
 /// --join, --output and --plot.
 [[nodiscard]] const OptionTable<StudyFiles>& study_files_options();
-/// A study's own options, of a struct whose base is StudyFiles, and then these.
+/// Return a table of a study's own options, then those of the files; the options' struct has the base StudyFiles.
 template <class Options> [[nodiscard]] OptionTable<Options> before_study_files(const OptionTable<Options>& own) {
   return OptionTable<Options>().include(itself, own).include(itself, study_files_options());
 }
-/// Throws Error unless every file can be written, and none of them is another or one that is joined.
+/// Throws Error unless every file can be written and differs from the others and from those that are joined.
 void require_study_files(const Context& context, const StudyFiles& files);
-/// As that, and throws Error unless there is one rank.
+/// The same; also throws Error unless the job has one rank.
 void require_study(const Context& context, const std::string& study, const StudyFiles& files);
-/// Says where the table is, and draws the picture that was asked for, on rank 0. Collective.
+/// Say where the table is and draw the requested picture, on rank 0. Collective.
 void finish_study(const Context& context, Report& report, const StudyFiles& files, const Picture& picture);
 
 /// A text as a cell of a table: commas and ends of lines, which end cells and rows, become semicolons and spaces.
 [[nodiscard]] std::string cell_of(std::string text);
-/// The parts of a row.
+/// Return the parts of a row.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// "2 CPU threads", or the name of the rank's GPU.

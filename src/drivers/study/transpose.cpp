@@ -1,3 +1,4 @@
+// The experiment of the transpose: block sizes for each variant, beside a copy.
 #include "drivers/study/transpose.hpp"
 
 #include "drivers/study/transpose_table.hpp"
@@ -51,15 +52,15 @@ const OptionTable<Options>& all_options() {
 template <class T> using DeviceMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, MemorySpace>;
 template <class T> using HostMatrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-// B(j, i) = A(i, j), element by element on one core, as in the article that the study follows: what is read is
-// contiguous, what is written is not.
+// Compute B(j, i) = A(i, j), element by element on one core, as in the article that the study follows: reads are
+// contiguous, writes are not.
 template <class T> void transpose_sequentially(const T* a, T* b, Index rows, Index columns) {
   for (Index j = 0; j < columns; ++j) {
     for (Index i = 0; i < rows; ++i) b[i * columns + j] = a[j * rows + i];
   }
 }
 
-// Elements of B that are not those of A.
+// Return the number of elements of B that differ from those of A.
 template <class T>
 Index wrong_elements(const ExecutionSpace& space, const MatrixView<const T>& A, const DeviceMatrix<T>& B) {
   const auto rows = static_cast<Index>(A.extent(0));
@@ -71,7 +72,7 @@ Index wrong_elements(const ExecutionSpace& space, const MatrixView<const T>& A, 
   return count;
 }
 
-// The matrix of one scalar type, and all that is timed of it.
+// The matrix of one scalar type, with all its timings.
 template <Scalar T> class Study {
  public:
   Study(const Context& context, const Options& options, std::string scalar)
@@ -86,10 +87,10 @@ template <Scalar T> class Study {
         expected_("heddle::driver::expected", static_cast<std::size_t>(options.columns),
                   static_cast<std::size_t>(options.rows)) {}
 
-  // `step` is told of each block that was tried.
+  // `step` is called for each block that was tried.
   template <class Step> [[nodiscard]] std::vector<TransposeRow> rows(Index& mistakes, const Step& step) {
     const double sequential = seconds_of_sequential();
-    // What the others are measured by: before and after them, since a machine has better and worse moments.
+    // The reference times are taken before and after the others, since the machine's speed varies.
     double copy = seconds_of_copy();
     double automatic = seconds_of_variant({});
     mistakes += wrong() + unlike_expected();
@@ -117,7 +118,7 @@ template <Scalar T> class Study {
   [[nodiscard]] const ExecutionSpace& space() const { return context_.comm().space(); }
   static auto uninitialised(const std::string& label) { return Kokkos::view_alloc(Kokkos::WithoutInitializing, label); }
 
-  // Median of the seconds, after one run that does not count.
+  // Return the median of the seconds, after one run that is not counted.
   template <class Work> [[nodiscard]] double seconds_of(const Work& work) const {
     std::vector<double> seconds;
     for (int run = 0; run <= options_.repeat; ++run) {
@@ -133,10 +134,10 @@ template <Scalar T> class Study {
   [[nodiscard]] double seconds_of_copy() const {
     return seconds_of([&] {
       if constexpr (on_host) {
-        // Past the caches, as a copy at full speed must.
+        // The library's copy bypasses the caches, as a copy at full speed must.
         transpose(space(), T(1), A_.local(), Operation::none, copy_);
       } else {
-        // By the runtime, which no kernel outdoes.
+        // No kernel is faster than the runtime's copy.
         const Kokkos::View<const T*, MemorySpace, Kokkos::MemoryUnmanaged> from(A_.local().data(), copy_.size());
         const Kokkos::View<T*, MemorySpace, Kokkos::MemoryUnmanaged> to(copy_.data(), copy_.size());
         Kokkos::deep_copy(space(), to, from);
@@ -146,7 +147,7 @@ template <Scalar T> class Study {
   [[nodiscard]] double seconds_of_variant(const TransposeOptions& options) const {
     return seconds_of([&] { transpose(space(), T(1), A_.local(), Operation::transpose, B_, options); });
   }
-  // On the host, whose result the device's are compared with.
+  // Time the loop on the host; the device's results are compared with its result.
   [[nodiscard]] double seconds_of_sequential() const {
     const HostMatrix<T> a(uninitialised("heddle::driver::host"), B_.extent(1), B_.extent(0));
     const auto device = copy_;
@@ -195,7 +196,7 @@ template <Scalar T> class Study {
   DistributedMatrix<T> A_;
   DeviceMatrix<T> B_;
   DeviceMatrix<T> copy_;
-  HostMatrix<T> expected_;  // The sequential loop's.
+  HostMatrix<T> expected_;  // Result of the sequential loop.
 };
 
 std::vector<TransposeRow> all_rows(const Context& context, const Options& options, Index& mistakes) {

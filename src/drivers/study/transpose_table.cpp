@@ -1,3 +1,4 @@
+// The table of `heddle study transpose`, and its tables for people.
 #include "drivers/study/transpose_table.hpp"
 
 #include "drivers/study/transpose.hpp"

@@ -1,3 +1,4 @@
+// A thread with a bounded queue of jobs, run in order beside the computation.
 #include "drivers/support/background.hpp"
 
 #include "drivers/support/clock.hpp"
@@ -10,7 +11,7 @@ namespace heddle::driver {
 
 namespace {
 
-// Adds the seconds of its life.
+// Adds the seconds of its lifetime to a total.
 class Wait {
  public:
   explicit Wait(double& seconds) : seconds_(seconds) {}

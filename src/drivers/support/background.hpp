@@ -11,9 +11,9 @@
 
 namespace heddle::driver {
 
-/// One thread that does jobs in the order in which they come, of which a bounded number may wait.
+/// One thread that runs jobs in the order in which they come; a bounded number may wait.
 ///
-/// What a job throws is thrown by the next push() or finish(), and by all after it; the jobs behind it are dropped.
+/// The next push() or finish() throws what a job threw, as do all later ones; the jobs behind it are dropped.
 class Background {
  public:
   /// At most `capacity` >= 1 jobs wait.

@@ -1,3 +1,4 @@
+// Advice for an OpenBLAS whose kernels are too old for this CPU.
 #include "drivers/support/blas_hint.hpp"
 
 #include <heddle/blas/blas.hpp>

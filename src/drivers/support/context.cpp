@@ -1,3 +1,4 @@
+// Exit, failure and report of a subcommand on its ranks.
 #include "drivers/support/context.hpp"
 
 #include "drivers/support/standard_output.hpp"
@@ -18,7 +19,7 @@ std::string number(const nlohmann::ordered_json& value) {
   return value.is_number_float() ? format("%.3g", value.get<double>()) : value.dump();
 }
 
-// Kokkos says of memory that it lacks: "Kokkos ERROR: Host memory space failed to allocate 7.276 TiB (label="...").".
+// Kokkos reports failed allocations as "Kokkos ERROR: Host memory space failed to allocate 7.276 TiB (label="...").".
 std::string without_kokkos(const std::string& message) {
   constexpr std::string_view amount = "failed to allocate ";
   const std::size_t found = message.find(amount);
@@ -63,13 +64,13 @@ void Context::report_failure(const std::string& command, const Failure& failure)
 }
 
 void report_failure(const CommonOptions& options, Report report, const Failure& failure) {
-  // Where the report itself has no room, an older one stays.
+  // If the report itself can't be written, an older one stays.
   if (failure.exit_code != exit_failed || failure.message.starts_with(options.json + ": can't be written")) return;
   report.fail(one_line(failure.message), failure.exit_code);
   try {
     report.write(options);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // What failed first is what is said.
+    // The caller reports the first failure; this one is dropped.
   }
 }
 

@@ -1,4 +1,4 @@
-// What a subcommand runs in: the ranks, the device, the common options.
+// The context of a subcommand: the ranks, the device, the common options.
 #pragma once
 
 #include "drivers/support/options.hpp"
@@ -24,7 +24,7 @@ struct Failure {
   int exit_code = exit_failed;
   std::string message;
 };
-/// Of the one that is being handled.
+/// Return the failure of the exception that is being handled.
 [[nodiscard]] Failure current_failure();
 
 /// Made by main() on every rank once MPI and Kokkos are initialised.
@@ -36,7 +36,7 @@ class Context {
   [[nodiscard]] const Communicator& comm() const { return comm_; }
   [[nodiscard]] const DeviceBinding& device() const { return device_; }
   [[nodiscard]] const CommonOptions& options() const { return options_; }
-  /// Whether this is the rank that speaks and writes.
+  /// Return true on the rank that prints and writes.
   [[nodiscard]] bool root() const { return comm_.rank() == 0; }
 
   /// Prints a line on standard output: rank 0 alone, and not under --quiet.
@@ -46,25 +46,24 @@ class Context {
   }
   /// A report with the numbers of ranks and of threads per rank among its inputs.
   [[nodiscard]] Report report(const std::string& command) const;
-  /// Collective end of a command: says each check, writes the report where --json asked for it, and gives the exit
-  /// code. A check that failed is named on standard error.
+  /// Collective end of a command: print each check, write the report if --json asks for it, and return the exit code.
+  /// Standard error names a check that failed.
   [[nodiscard]] int finish(const Report& report) const;
-  /// What finish() would have written, where `command` fails before: as far as report() got it. Rank 0's business, not
-  /// collective.
+  /// Write the report if `command` fails before finish(), as far as report() got it. Called on rank 0, not collective.
   void report_failure(const std::string& command, const Failure& failure) const;
 
  private:
   const Communicator& comm_;
   const DeviceBinding& device_;
   const CommonOptions& options_;
-  mutable std::optional<Report> report_;  // The one that was made last.
+  mutable std::optional<Report> report_;  // The last report that was made.
 };
 
 /// One line on standard error: "heddle: " and the message.
 void complain(const std::string& message);
 
-/// Writes the report of a command that failed where --json asks for it; nothing for bad usage, or where the report
-/// can't be written either.
+/// Write the report of a command that failed if --json asks for it; do nothing for bad usage, or if the report can't be
+/// written either.
 void report_failure(const CommonOptions& options, Report report, const Failure& failure);
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// A lock that gives one process at a time a file that takes long to write.
 #include "drivers/support/file_lock.hpp"
 
 #include <heddle/core/error.hpp>
@@ -14,7 +15,7 @@ namespace heddle::driver {
 
 namespace {
 
-// Whether `path` still names what is open: the process that had the lock before may have removed it meanwhile.
+// Return true if `path` still names the open file: the previous holder of the lock may have removed it meanwhile.
 bool is_at(const std::filesystem::path& path, int descriptor) {
   struct stat named = {};
   struct stat open = {};

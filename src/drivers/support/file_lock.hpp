@@ -5,14 +5,14 @@
 
 namespace heddle::driver {
 
-/// While it lives, this process alone has the file `target`, which need not be there, among all that ask in this way.
+/// During its life this process alone has the file `target`, which need not exist, among all that lock it in this way.
 ///
-/// It holds a lock of the system on the empty file `target`.lock, links followed, which it makes and removes. The lock
-/// ends with the process, however that ends: what a killed process leaves there keeps nobody out. Where no such file
-/// can be made, or the file system knows no locks, there is none. For one rank.
+/// It holds a system lock on the empty file `target`.lock, links followed, which it makes and removes. The lock ends
+/// with the process, however that ends: the file that a killed process leaves locks nobody out. If the file can't be
+/// made, or the file system has no locks, the target is not locked. For one rank.
 class FileLock {
  public:
-  /// Throws Error(argument), naming `target` and `instead`, what to do about it, where another process has the lock.
+  /// Throws Error(argument), naming `target` and `instead`, the advice, if another process has the lock.
   FileLock(const std::filesystem::path& target, const char* instead);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -1,4 +1,4 @@
-// How the help of commands is written.
+// Format of the commands' help.
 #pragma once
 
 #include "drivers/support/option_table.hpp"
@@ -10,7 +10,7 @@
 
 namespace heddle::driver {
 
-/// The help, without old names.
+/// Formats the help without former names of options.
 class HelpFormatter : public CLI::Formatter {
  public:
   /// `declared` is read when help is asked for.

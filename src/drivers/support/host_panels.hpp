@@ -1,4 +1,4 @@
-// How a rank's host reads its part of a matrix: in tiles that threads share, through panels where it is on a device.
+// Reading of a rank's part of a matrix by its host: in tiles that threads share, through panels if it is on a device.
 #pragma once
 
 #include "drivers/support/host_parts.hpp"
@@ -26,8 +26,8 @@ template <Scalar T> struct HostBlock {
   [[nodiscard]] const T* column(Index j) const { return elements + j * leading; }
 };
 
-/// Calls use(tile) for tiles of all rows that this rank has: one of all columns, or panels of them in turn that are
-/// copied from the device.
+/// Call use(tile) for tiles of all rows that this rank has: one of all columns, or panels of them in turn, copied from
+/// the device.
 template <Scalar T, class Use> void for_each_panel(const DistributedMatrix<T>& M, const Use& use) {
   const MatrixView<T>& local = M.local();
   const auto rows = static_cast<Index>(local.extent(0));
@@ -58,8 +58,8 @@ template <Scalar T, class Use> void for_each_panel(const DistributedMatrix<T>& M
   }
 }
 
-/// How a panel is shared out: rows of op(M) in blocks, and what they are summed over in parts, whose sums are added in
-/// their order. It follows from the panel's shape alone.
+/// Shares of a panel: rows of op(M) in blocks, and the indices that they are summed over in parts, whose sums are added
+/// in order. They follow from the panel's shape alone.
 struct Shares {
   static constexpr Index row_block = 2048;  ///< Of M: sums of so many rows stay in the first cache.
   static constexpr Index column_block = 64;
@@ -78,9 +78,9 @@ struct Shares {
   Index parts;
 };
 
-/// For each row of op(M), by its local number, what kernel(tile, values) makes of its elements here: values[k] is of
-/// row k of the tile's op(M), and Value{} at first. The sums of several tiles are put together by
-/// values[k].join(other).
+/// Return, for each row of op(M) by its local number, the value that kernel(tile, values) forms from its elements here:
+/// values[k] belongs to row k of the tile's op(M) and starts as Value{}. values[k].join(other) combines the sums of
+/// several tiles.
 template <class Value, Scalar T, class Kernel>
 std::vector<Value> over_rows(const DistributedMatrix<T>& M, Operation op, const Kernel& kernel) {
   const bool across = op != Operation::none;
@@ -109,7 +109,7 @@ std::vector<Value> over_rows(const DistributedMatrix<T>& M, Operation op, const 
   return all;
 }
 
-/// The kernel that does add(value, row of op(M), column of op(M), element of op(M)) for each element.
+/// Return the kernel that calls add(value, row of op(M), column of op(M), element of op(M)) for each element.
 template <Scalar T, class Add> auto each_element(Operation op, const Add& add) {
   return [op, add](const HostBlock<T>& tile, auto* values) {
     for (Index j = 0; j < tile.columns; ++j) {

@@ -1,3 +1,4 @@
+// Sums over rows and columns of distributed matrices, by each rank's host in double precision.
 #include "drivers/support/host_parts.hpp"
 
 #include "drivers/support/plain_sums.hpp"
@@ -75,7 +76,7 @@ bool within(const std::vector<double>& sizes, double unit) {
 template <Scalar T> bool HostParts<T>::finite() {
   if (finite_) return *finite_;
   std::atomic<bool> found = false;
-  // Of each element's parts, bits of the exponent that are all set.
+  // An infinity or NaN has all bits of the exponent set in one of its parts.
   const auto look = [&](const HostBlock<T>& tile, Largest*) {
     using Bits = std::conditional_t<sizeof(Real<T>) == 4, std::uint32_t, std::uint64_t>;
     const Bits exponent = std::bit_cast<Bits>(std::numeric_limits<Real<T>>::infinity());

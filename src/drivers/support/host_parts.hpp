@@ -43,7 +43,7 @@ template <Scalar T> class HostParts {
   [[nodiscard]] ScaledSums<Number> multiply_any(Operation op, const ScaledSums<Number>& x) const;
 
   DistributedMatrix<T> matrix_;
-  // What is known of the elements, on every rank alike.
+  // Known properties of the elements, the same on every rank.
   std::optional<bool> tame_;
   std::optional<bool> finite_;
 };

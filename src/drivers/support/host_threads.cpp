@@ -1,3 +1,4 @@
+// Loops on all host threads of this rank, whose exceptions reach the caller.
 #include "drivers/support/host_threads.hpp"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 namespace heddle::driver {
 
 /// Calls body(part) once for each part 0 ... parts - 1, several at a time and in no order, and waits for all of them.
-/// What is thrown in a part is thrown here once all are done; of several, that of the lowest part.
+/// If parts throw, the exception of the lowest one is thrown here once all are done.
 ///
 /// The threads are those of Kokkos's host space. A GPU backend may have a serial one: then they are threads of its own,
 /// as many as this node has processors for each of its ranks.

@@ -1,3 +1,4 @@
+// Generated matrices, and the reading and writing of matrix files by commands.
 #include "drivers/support/matrices.hpp"
 
 #include "drivers/support/provenance.hpp"
@@ -33,7 +34,7 @@ std::string scalar_of_input(const Context& context, const std::string& input) {
 
 namespace {
 
-// Of a path as options give it: the file, and what stands after FILE.h5: and its slashes; empty: no dataset is named.
+// A path as options give it: the file, and the dataset behind FILE.h5: and its slashes; empty: no dataset is named.
 struct Target {
   explicit Target(const std::filesystem::path& path) : file(require_matrix_ending(path)) {
     const std::string text = path.string();

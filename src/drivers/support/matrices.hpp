@@ -1,4 +1,4 @@
-// Matrices that commands make themselves, read or write.
+// Matrices that commands generate, read or write.
 #pragma once
 
 #include "drivers/support/context.hpp"
@@ -49,27 +49,27 @@ template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_placed(const Communicator& comm, const std::string& path,
                                                const std::string& place);
 
-/// Writes a result, in an HDF5 file with its provenance. As `vector`, a matrix of one column is an array of one
-/// dimension in a format that has such.
+/// Write a result; an HDF5 file gets its provenance. As `vector`, a matrix of one column is an array of one dimension
+/// in formats that have such arrays.
 template <Scalar T> void write_result(const std::string& path, const DistributedMatrix<T>& A, bool vector = false);
 
-/// Throws Error(argument) unless the matrix is either in a file or to be made with a size.
+/// Throws Error(argument) unless the matrix comes either from a file or from a size to generate.
 void require_one_input(const std::string& input, Index size);
 
-/// Collective: complex-double where the file `input` says so, else (and for an empty name) double.
+/// Collective: return complex-double if the file `input` has complex numbers, otherwise (and for an empty name) double.
 [[nodiscard]] std::string scalar_of_input(const Context& context, const std::string& input);
 
-/// Collective: throws Error(argument), on every rank alike, where writing the matrix `output` would replace one of
-/// `inputs`. Datasets of different names in one HDF5 file are kept apart: FILE.h5:NAME leaves the others there.
+/// Collective: throws Error(argument), on every rank alike, if writing the matrix `output` would replace one of
+/// `inputs`. Datasets of different names in one HDF5 file are distinct: FILE.h5:NAME keeps the others.
 void require_inputs_kept(const Context& context, const std::vector<Output>& inputs, const Output& output);
 
 /// Collective: throws Error, on every rank alike, unless `path` has a matrix file's ending and its folder can be
 /// written. Does nothing for an empty path.
 void require_writable_matrix(const Context& context, const std::string& path);
-/// Both for all matrices that a command writes; and throws Error(argument), likewise, where two of them, or one and the
-/// report of --json, are one file, and not datasets of their own in it: one would be gone.
+/// Check both for all matrices that a command writes. Also throws Error(argument), on every rank alike, if two of them,
+/// or one and the report of --json, are the same file and not different datasets in it: one would be lost.
 void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs);
-/// The same for all of them and for `other`, a file of another kind, whatever its ending, that is written beside them.
+/// The same for these and `other`, a file of another kind and any ending that is written beside them.
 void require_outputs(const Context& context, const std::vector<Output>& inputs, const std::vector<Output>& outputs,
                      const Output& other);
 

@@ -1,3 +1,4 @@
+// Options that several commands on matrices share.
 #include "drivers/support/matrix_options.hpp"
 
 namespace heddle::driver {

@@ -1,3 +1,4 @@
+// The kinds of options: how the words of a command line become a value, and how a value is shown.
 #include "drivers/support/option_kinds.hpp"
 
 #include "drivers/support/text.hpp"

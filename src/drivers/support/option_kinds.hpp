@@ -136,7 +136,7 @@ template <class Value> struct Choice {
   }
 };
 
-/// What options call a value: enumerations have names of their own, of which "automatic" is "auto" in all options.
+/// Return the name of a value in options; an enumeration's own name, but "auto" for "automatic".
 template <class Value> [[nodiscard]] std::string option_name(const Value& value) {
   if constexpr (std::is_enum_v<Value>) {
     const std::string name(to_string(value));

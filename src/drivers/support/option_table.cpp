@@ -1,3 +1,4 @@
+// Declaring, relating and describing the options of commands with CLI11.
 #include "drivers/support/option_table.hpp"
 
 #include "drivers/support/help_formatter.hpp"
@@ -32,7 +33,7 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-// The help, and behind it all that the option takes where help, type and default leave some of it out.
+// Return the help, followed by all values that the option takes if help, type and default omit one.
 std::string help_with_choices(const OptionWords& words, const std::string& shown) {
   const std::string said = words.help + ' ' + words.type_name + ' ' + shown;
   const bool all = std::all_of(words.choices.begin(), words.choices.end(),

@@ -19,23 +19,23 @@ class Option;
 
 namespace heddle::driver {
 
-/// What a row may say of its option beside names, member, kind and help.
+/// Properties of an option besides names, member, kind and help.
 struct OptionDetails {
-  /// A name that the option had, as "--n". It works as the others do, stands in no help, and is warned of.
+  /// A former name of the option, as "--n". It works as the others do, is in no help, and gives a warning.
   std::string was = {};
-  /// Among the inputs of a report; else the first long name, in snake case.
+  /// Key among the inputs of a report; by default the first long name, in snake case.
   std::string key = {};
-  /// Whether the option enters the report. What stands for no value never does.
+  /// True if the option enters the report; values that stand for none never enter.
   bool enters = true;
-  /// In the help, of what has no value by default.
+  /// Text in the help in place of a default value.
   std::string otherwise = {};
   /// The name of an option without, or with, which this one is refused.
   std::string needs = {};
   std::string excludes = {};
   bool required = false;
-  /// Of a list: an option or a place for each value, which may hold commas.
+  /// For a list: each value takes its own option or place, and may hold commas.
   bool one_each = false;
-  /// In no help: for what the command says to itself.
+  /// Hidden from help: the command passes it to itself.
   bool hidden = false;
 };
 

@@ -1,3 +1,4 @@
+// The options that every command has.
 #include "drivers/support/options.hpp"
 
 namespace heddle::driver {

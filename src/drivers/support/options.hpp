@@ -7,9 +7,9 @@
 
 namespace heddle::driver {
 
-/// When a running command shows how far it is.
+/// When a running command shows its progress.
 enum class ProgressMode {
-  automatic,  ///< A bar where standard error is a terminal, a line now and then where it is not.
+  automatic,  ///< A bar if standard error is a terminal, otherwise a line now and then.
   always,     ///< The bar, wherever standard error goes (mpirun hides the terminal from its ranks).
   never,
 };
@@ -20,7 +20,7 @@ struct CommonOptions {
   ProgressMode progress = ProgressMode::automatic;
 
   [[nodiscard]] bool report_to_output() const { return json == "-"; }
-  /// The file for the report; empty where it goes to none.
+  /// Return the file for the report; empty if it goes to none.
   [[nodiscard]] std::string json_file() const { return report_to_output() ? std::string() : json; }
 };
 

@@ -1,3 +1,4 @@
+// Checks that a command's output files differ from one another and from its inputs.
 #include "drivers/support/outputs.hpp"
 
 #include <heddle/core/error.hpp>
@@ -6,7 +7,8 @@ namespace heddle::driver {
 
 namespace {
 
-// Absolute first: of a relative path to what is not there yet, weakly_canonical() would leave the spelling.
+// Make the path absolute first: weakly_canonical() would leave the spelling of a relative path to a file that does not
+// exist yet.
 std::filesystem::path place_of(const std::filesystem::path& path) {
   std::error_code error;
   const auto place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);

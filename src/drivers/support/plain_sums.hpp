@@ -8,7 +8,7 @@
 
 namespace heddle::driver {
 
-/// Of terms, and of their magnitudes.
+/// Sum of terms, and of their magnitudes.
 template <class Number> struct Sum {
   Number number{};
   double size = 0;
@@ -18,13 +18,13 @@ template <class Number> struct Sum {
   }
 };
 
-/// Of integers.
+/// Largest of integers.
 struct Largest {
   int value = ScaledSums<double>::nothing;
   void join(const Largest& other) { value = std::max(value, other.value); }
 };
 
-/// What rows of op(M) are multiplied by, or their sums, side by side.
+/// Factors of the rows of op(M), or their sums, side by side.
 struct Numbers {
   explicit Numbers(std::size_t count) : real(count), imaginary(count), size(count) {}
   std::vector<double> real;
@@ -32,7 +32,7 @@ struct Numbers {
   std::vector<double> size;
 };
 
-/// What is summed: element times factor with its size, or the element's squared size alone.
+/// Terms of a sum: element times factor with its size, or the element's squared size alone.
 enum class Term { product, square };
 
 /// Columns of an array, `many` at once.

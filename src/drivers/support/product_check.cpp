@@ -1,3 +1,4 @@
+// Random-vector check (Freivalds) of a matrix product.
 #include "drivers/support/product_check.hpp"
 
 #include "drivers/support/host_parts.hpp"
@@ -15,14 +16,14 @@ namespace heddle::driver {
 
 namespace {
 
-// op(M)^T, but for conjugation: its rows are op(M)'s columns.
+// Return the operation whose rows are op(M)'s columns, but for conjugation.
 Operation across(Operation op) {
   return op == Operation::none ? Operation::transpose : Operation::none;
 }
 
 template <Scalar T> constexpr double roundings = is_complex<T> ? 2.8284271247461903 : 1.0;
 
-// Devices look faster, but for a complex element whose parts are finite and whose size is not.
+// Devices check faster, except for a complex element whose parts are finite and whose size is not.
 template <Scalar T> bool all_finite(const DistributedMatrix<T>& M) {
   if constexpr (!host_reads_matrices) {
     if (std::isfinite(norm(M, Norm::maximum))) return true;
@@ -30,7 +31,7 @@ template <Scalar T> bool all_finite(const DistributedMatrix<T>& M) {
   return HostParts<T>(M).finite();
 }
 
-// Several threads may.
+// Set a mark that several threads may set at once.
 void set(int& mark) {
   std::atomic_ref(mark).store(1, std::memory_order_relaxed);
 }
@@ -156,7 +157,7 @@ template <Scalar T> double ProductCheck<T>::value(const DistributedMatrix<T>& C,
   std::vector<int> left_out(expected_.number.size(), 0);
   const bool all_are_finite = parts.finite() && finite_;
   if (!all_are_finite && !examine(C, left_out)) return std::numeric_limits<double>::quiet_NaN();
-  // The sizes are those of what was summed for C, not of C.
+  // The sizes are those of the terms summed for C, not of C.
   std::fill(difference.size.begin(), difference.size.end(), 0.0);
   difference.add(Number(-1), expected_);
   const std::vector<double> allowed = allowance(emulation_error, difference.exponent);

@@ -12,9 +12,9 @@
 
 namespace heddle::driver {
 
-/// The first operand that C = alpha op(A) op(B) + beta C0 reads and that holds NaN or infinity: "A", "B" or "C's old
-/// value"; empty: all are finite. Of such a product no check tells anything. Collective; each rank reads its own
-/// elements once.
+/// Return the first operand that C = alpha op(A) op(B) + beta C0 reads and that holds NaN or infinity: "A", "B" or "C's
+/// old value"; empty: all are finite. No check can judge such a product. Collective; each rank reads its own elements
+/// once.
 template <Scalar T>
 [[nodiscard]] std::string operand_not_finite(T alpha, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                                              T beta, const DistributedMatrix<T>& C0);
@@ -34,7 +34,7 @@ template <Scalar T>
 ///
 /// Sums are scaled by powers of two, so that none over- or underflows, whatever range the elements have.
 ///
-/// What is not finite is checked element by element. An element of C must be NaN or infinite where its row of op(A),
+/// Elements that are not finite are checked one by one. An element of C must be NaN or infinite where its row of op(A),
 /// its column of op(B), its element of C0 (for beta other than 0), alpha or beta is; these elements, and what x gives
 /// for their rows, are otherwise left out. No other element may be: one that overflowed is covered by no bound.
 ///
@@ -73,12 +73,12 @@ template <Scalar T> class ProductCheck {
   double inner_ = 0;
   bool multiplies_ = false;   // Else only beta C0 counts.
   bool finite_ = true;        // Whether all of alpha, A, B, beta and C0 that counts is.
-  std::vector<int> rows_;     // Of op(A), that hold what is not finite; empty where nothing is multiplied.
-  std::vector<int> columns_;  // Of op(B), likewise.
+  std::vector<int> rows_;     // Rows of op(A) with elements that are not finite; empty if nothing is multiplied.
+  std::vector<int> columns_;  // Columns of op(B), likewise.
   ScaledSums<Number> x_;
   ScaledSums<Number> expected_;
   double bound_ = 0;
-  // Of op(A)'s rows and op(B)'s columns, once they were needed.
+  // Norms of op(A)'s rows and op(B)'s columns, computed at first use.
   mutable std::optional<std::pair<ScaledSums<Number>, ScaledSums<Number>>> norms_;
 };
 

@@ -1,3 +1,4 @@
+// Runs other programs and waits for them.
 #include "drivers/support/programs.hpp"
 
 #include <heddle/core/error.hpp>
@@ -46,7 +47,7 @@ int run_program(const std::vector<std::string>& arguments, const ProgramOptions&
 }
 
 std::vector<std::string> environment_outside_mpi() {
-  // As it was at the start: MPI_Init adds variables of its own, launched or not.
+  // The environment at the start: MPI_Init adds variables of its own, launched or not.
   std::ifstream file("/proc/self/environ", std::ios::binary);
   std::vector<std::string> variables;
   for (std::string one; std::getline(file, one, '\0');) variables.push_back(one);

@@ -1,4 +1,4 @@
-// Other programs, run and waited for.
+// Runs other programs and waits for them.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@ namespace heddle::driver {
 
 struct ProgramOptions {
   std::vector<std::string> environment;  ///< NAME=value, all of it; empty: this process's.
-  bool silent = false;                   ///< What it prints on standard output is dropped.
+  bool silent = false;                   ///< Drop the program's standard output.
 };
 
-/// Exit status of a program; 127 where there is none of that name, 128 where a signal ended it. Its output goes where
-/// ours goes. Throws Error(computation) where no process can be had.
+/// Run a program and return its exit status; 127 if no program has that name, 128 if a signal ended it. Its output goes
+/// to ours. Throws Error(computation) if no process can be started.
 [[nodiscard]] int run_program(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
 
-/// The environment that this process was started with, less what a launcher of MPI ranks put there: a program run with
-/// it is no rank of this job.
+/// Return the environment that this process was started with, less the variables of a launcher of MPI ranks: a program
+/// run with it is no rank of this job.
 [[nodiscard]] std::vector<std::string> environment_outside_mpi();
 
 }  // namespace heddle::driver

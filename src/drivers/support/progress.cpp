@@ -1,3 +1,4 @@
+// Progress bar, or lines, of a long computation on standard error.
 #include "drivers/support/progress.hpp"
 
 #include "drivers/support/clock.hpp"

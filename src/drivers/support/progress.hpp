@@ -1,4 +1,4 @@
-// How far a long computation is.
+// Progress bar, or lines, of a long computation on standard error.
 #pragma once
 
 #include "drivers/support/options.hpp"
@@ -13,12 +13,12 @@ namespace heddle::driver {
 class Progress {
  public:
   Progress(std::string label, ProgressMode mode, bool shown);
-  /// Wipes an unfinished bar, so that an error message stands on a line of its own.
+  /// Wipe an unfinished bar, so that an error message has a line of its own.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Part done, 0 to 1, with a few words to stand behind it.
+  /// Show the share done, 0 to 1, followed by a short note.
   void update(double share, const std::string& note = {});
   /// The same for counted steps.
   void update(long long done, long long total, const std::string& note = {});

@@ -1,3 +1,4 @@
+// Origin of a result, as every report and HDF5 file states it.
 #include "drivers/support/provenance.hpp"
 
 #include <heddle/core/version.hpp>

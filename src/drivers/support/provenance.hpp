@@ -1,4 +1,4 @@
-// Where a result comes from: what every report and HDF5 file says beside it.
+// Origin of a result, as every report and HDF5 file states it.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Provenance {
 /// Begins a command with the words that main() is given.
 void begin_provenance(int argc, const char* const* argv);
 
-/// Of the command that began last in this process.
+/// Return the provenance of the command that began last in this process.
 [[nodiscard]] const Provenance& provenance();
 
 /// Name and value of the same as attributes of an HDF5 file: heddle_version, git_hash, host, date, command_line.

@@ -1,3 +1,4 @@
+// Agreement of all ranks of a job on one exit code.
 #include "drivers/support/ranks.hpp"
 
 #include "drivers/support/context.hpp"
@@ -16,14 +17,15 @@ namespace heddle::driver {
 
 namespace {
 
-// Where HEDDLE_TIMEOUT is set, the ranks have waited that long for one another.
+// If HEDDLE_TIMEOUT is set, the ranks have already waited that long for one another.
 std::chrono::seconds patience() {
   return std::chrono::seconds(std::getenv("HEDDLE_TIMEOUT") == nullptr ? 10 : 1);
 }
-// More than ranks that fail at the same moment are apart when they lose patience.
+// Longer than the time between ranks that fail at the same moment and run out of patience.
 constexpr std::chrono::seconds agreement(1);
 
-// Of ranks that have failed and lost patience, each tells all others: false where a lower one of them will speak.
+// Tell all other ranks that this one has failed and run out of patience; return false if a lower one of them will
+// speak.
 bool is_speaker(MPI_Comm comm, int rank, int size) {
   std::vector<MPI_Request> sent(static_cast<std::size_t>(size), MPI_REQUEST_NULL);
   for (int other = 0; other < size; ++other) {
@@ -42,7 +44,7 @@ bool is_speaker(MPI_Comm comm, int rank, int size) {
   return true;
 }
 
-// False where the others have not come in time.
+// Return false if the others have not come in time.
 bool arrives(MPI_Request& request) {
   const auto deadline = std::chrono::steady_clock::now() + patience();
   int done = 0;
@@ -65,7 +67,7 @@ std::optional<int> launcher_rank() {
 
 void prepare_single_process() {
   if (launcher_rank()) return;
-  // What the user has set stays.
+  // The user's own setting stays.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   constexpr rlim_t needed = rlim_t{16} << 20U;
   rlimit limit = {};

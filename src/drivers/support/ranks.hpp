@@ -16,9 +16,9 @@ void prepare_single_process();
 
 /// Runs `work` on every rank of MPI_COMM_WORLD and gives all of them one exit code.
 ///
-/// Where work throws on every rank alike, or on some while the others come to its end, the lowest of them says why, in
-/// one line. Where a rank fails while others still wait for it inside work, it says so and aborts the job, ten seconds
-/// later; of several such ranks the lowest does.
+/// If work throws on every rank alike, or on some while the others come to its end, the lowest of them reports the
+/// reason in one line. If a rank fails while others still wait for it inside work, it reports that and aborts the job
+/// ten seconds later; of several such ranks the lowest does.
 [[nodiscard]] int run_agreed(const std::function<int()>& work);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// The machine's rates, measured where they are not known.
+// The machine's rates, measured if they are not known.
 #pragma once
 
 #include "drivers/support/context.hpp"
@@ -9,9 +9,9 @@
 
 namespace heddle::driver {
 
-/// The rates kept for this machine and job size; measured and kept where there are none, which is said. Collective.
-/// A cache folder that can't be written costs a line, no more. Those of another math mode than auto are measured each
-/// time and not kept, but on CPUs, where `plain` is auto.
+/// Return the rates kept for this machine and job size; measure, keep and announce them if there are none. Collective.
+/// If the cache folder can't be written, a line says so. Rates of another math mode than auto are measured each time
+/// and not kept, except on CPUs, where `plain` is auto.
 template <Scalar T>
 [[nodiscard]] MachineRates known_rates(const Context& context, MathMode math = MathMode::automatic) {
   constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible;

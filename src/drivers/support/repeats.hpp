@@ -1,4 +1,4 @@
-// How commands and studies time an operation that may be done again.
+// Repeated timing of an operation by commands and studies.
 #pragma once
 
 #include "drivers/support/clock.hpp"
@@ -11,7 +11,7 @@
 
 namespace heddle::driver {
 
-/// A first run of more seconds is not done twice: what has to be done but once is a small part of it.
+/// A first run of more seconds is not repeated: one-time work is a small part of it.
 inline constexpr double longest_warm_up = 3;
 /// The words of a help text for the run that is not counted.
 [[nodiscard]] inline std::string after_warm_up() {
@@ -38,7 +38,7 @@ void repeat_warm(int runs, const Run& run, const Keep& keep, double longest = lo
   for (; counted < runs; ++counted) keep(run());
 }
 
-/// Seconds of work(), which blocks, from a barrier on: the slowest rank's. Collective.
+/// Return the seconds of work(), which blocks, from a barrier on, on the slowest rank. Collective.
 template <class Work> double seconds_of_run(const Communicator& comm, const Work& work) {
   comm.barrier();
   const auto start = std::chrono::steady_clock::now();

@@ -1,3 +1,4 @@
+// The one JSON object that --json writes about a command.
 #include "drivers/support/report.hpp"
 
 #include "drivers/support/clock.hpp"

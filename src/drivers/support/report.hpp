@@ -1,4 +1,4 @@
-// What a command did, as the one JSON object that --json writes.
+// The one JSON object that --json writes about a command.
 #pragma once
 
 #include "drivers/support/options.hpp"
@@ -12,7 +12,7 @@
 
 namespace heddle::driver {
 
-/// The larger of two that a check is made of: NaN where either is, which std::max may lose.
+/// Return the larger of two values of a check: NaN if either is, which std::max may lose.
 [[nodiscard]] inline double larger(double one, double other) {
   return std::isnan(one) || one > other ? one : other;
 }

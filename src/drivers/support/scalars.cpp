@@ -1,3 +1,4 @@
+// Scalar types and numbers as options name them.
 #include "drivers/support/scalars.hpp"
 
 #include <charconv>

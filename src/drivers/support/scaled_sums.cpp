@@ -1,3 +1,4 @@
+// Sums that neither over- nor underflow, with the sizes of what was summed.
 #include "drivers/support/scaled_sums.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 namespace heddle::driver {
 
-/// What elements of type T are summed in.
+/// Type in which elements of type T are summed.
 template <Scalar T> using SumOf = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 template <Scalar T> [[nodiscard]] SumOf<T> sum_of(const T& value) {

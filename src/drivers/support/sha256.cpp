@@ -1,3 +1,4 @@
+// SHA-256 (FIPS 180-4), for naming results by their bits.
 #include "drivers/support/sha256.hpp"
 
 #include <algorithm>

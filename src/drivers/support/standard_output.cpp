@@ -1,3 +1,4 @@
+// Text that a command prints for people, and the exit code if some is lost.
 #include "drivers/support/standard_output.hpp"
 
 #include "drivers/support/context.hpp"
@@ -11,7 +12,7 @@ namespace heddle::driver {
 
 namespace {
 
-// Why standard output was lost first; 0: it was not.
+// Error number of the first failed write; 0: none failed.
 int reason = 0;
 
 void flush() {

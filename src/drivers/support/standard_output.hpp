@@ -1,4 +1,4 @@
-// What a command prints for people, and what becomes of it.
+// Text that a command prints for people, and the exit code if some is lost.
 #pragma once
 
 #include "drivers/support/options.hpp"
@@ -7,8 +7,8 @@
 
 namespace heddle::driver {
 
-/// Prints a line, unless --quiet is given: on standard output or, where --json - has the report there, on standard
-/// error. What can't be written is said by checked_output(), and stops nothing before.
+/// Print a line, unless --quiet is given: on standard output or, if --json - has the report there, on standard error.
+/// checked_output() reports failed writes; the command goes on until then.
 void print_line(const CommonOptions& options, const std::string& line);
 
 /// Prints text on standard output as it stands.

@@ -1,3 +1,4 @@
+// Formatting of text for people.
 #include "drivers/support/text.hpp"
 
 #include <cstdarg>

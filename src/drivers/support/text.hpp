@@ -5,7 +5,7 @@
 
 namespace heddle::driver {
 
-/// What printf would print.
+/// Return the text that printf would print.
 [[gnu::format(printf, 1, 2)]] [[nodiscard]] std::string format(const char* pattern, ...);
 
 /// The same text on one line: runs of white space and control characters become one space.

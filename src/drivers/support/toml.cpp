@@ -1,3 +1,4 @@
+// TOML as plain values: only this file includes toml++, and it includes no Kokkos (see CMakeLists.txt).
 #include "drivers/support/toml.hpp"
 
 #include <toml++/toml.h>

@@ -27,7 +27,7 @@ struct TomlEntry {
   TomlValue value;
 };
 
-/// What parse_toml throws.
+/// The exception of parse_toml().
 struct TomlError {
   std::size_t line = 0;
   std::string description;

@@ -1,4 +1,4 @@
-// heddle transpose: a matrix from a file or generated, transposed over all ranks.
+// `heddle transpose`: a matrix from a file or generated, transposed over all ranks.
 #include "drivers/commands.hpp"
 #include "drivers/support/clock.hpp"
 #include "drivers/support/matrices.hpp"
@@ -63,7 +63,7 @@ void require_variant(const Options& options) {
           "--block-rows, --block-columns: expected --variant naive, tiled or tiled-padded; got ", option_name(variant));
 }
 
-// Elements that are not the same; one NaN is like another.
+// Count elements that differ; NaNs count as equal.
 template <Scalar T> Index differing(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
   const MatrixView<const T> a = A.local();
   const MatrixView<const T> b = B.local();
@@ -102,7 +102,7 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
       placement_from(options.place, crossed ? A.columns() : A.rows(), crossed ? A.rows() : A.columns(), comm.size()),
       "B");
   TransposePlan<T> plan(comm, A.placement(), op, B.placement(), options.how);
-  // A second run costs little beside reading A; the first touches all pages of B and of the plan, however many.
+  // A second run costs little beside reading A; the first touches all pages of B and of the plan.
   const auto seconds = seconds_of_runs(
       comm, options.repeat, [&] { plan.execute(T(1), A, B); }, std::numeric_limits<double>::infinity());
   const double fastest = *std::min_element(seconds.begin(), seconds.end());

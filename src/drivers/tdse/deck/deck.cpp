@@ -1,3 +1,4 @@
+// Reading and key-by-key checks of a deck, the TOML input of `heddle tdse`.
 #include "drivers/tdse/deck/deck.hpp"
 
 #include "drivers/support/text.hpp"
@@ -16,11 +17,11 @@ namespace heddle::driver {
 
 namespace {
 
-// A value of the deck or of --set, with what to call its place in a message.
+// A value of the deck or of --set, with its place for messages.
 struct Given {
   TomlValue node;
   std::string place;
-  std::string raw;  // of --set
+  std::string raw;  // as --set gives it
 };
 
 [[noreturn]] void refuse(const std::string& place, const std::string& message) {
@@ -143,7 +144,7 @@ void collect_pulses(const TomlEntry& entry, const std::string& name, GivenKeys& 
     const auto* table = std::get_if<TomlTable>(&array->items[k].value.value);
     if (table == nullptr) refuse(place, "pulse holds " + array->items[k].value.kind + "; expected tables");
     const std::string number = "pulse." + std::to_string(k + 1);
-    // What is missing in it is missing there.
+    // Messages about a key missing in this table name the table's line.
     given[number] = {array->items[k].value, message_of(name, ", line ", array->items[k].line), {}};
     collect_table(*table, number, name, given);
   }
@@ -180,14 +181,14 @@ void forget_decks(const char* key, GivenKeys& given) {
   if (found != given.end() && found->second.raw.empty()) given.erase(found);
 }
 
-// Keys of which a deck gives one alone: --set replaces either by the other.
+// Remove keys that exclude `key`, so that --set replaces them.
 void forget_others(const std::string& key, GivenKeys& given) {
   const std::string table = key.substr(0, key.rfind('.') + 1);
   if (key == "grid.points") given.erase("grid.dx");
   if (key == "grid.dx") given.erase("grid.points");
   if (key == "initial.level") given.erase("initial.levels");
   if (key == "initial.levels") given.erase("initial.level");
-  // Of these, both in --set contradict each other.
+  // Remove the deck's value only: if --set gives both, they contradict each other.
   if (key == "propagator.degree") forget_decks("propagator.tolerance", given);
   if (key == "propagator.tolerance") forget_decks("propagator.degree", given);
   if (!key.starts_with("pulse.")) return;
@@ -203,7 +204,7 @@ void forget_others(const std::string& key, GivenKeys& given) {
   }
 }
 
-// "table.key=value".
+// Read "table.key=value".
 void collect_setting(const std::string& setting, GivenKeys& given) {
   const std::string place = "--set " + setting;
   const auto equals = setting.find('=');
@@ -225,12 +226,12 @@ void collect_setting(const std::string& setting, GivenKeys& given) {
     if (parsed.size() != 1) refuse(place, "expected one value");
     value = parsed.front().value;
   } catch (const TomlError&) {  // NOLINT(bugprone-empty-catch)
-    // Taken as it stands.
+    // `value` stays the raw text.
   }
   given[key] = {value, place, raw};
 }
 
-// Pulses are as many as the highest number among the keys.
+// Return the highest number of a pulse among the keys.
 std::size_t pulses_in(const GivenKeys& given) {
   std::size_t count = 0;
   for (const auto& [key, value] : given) {
@@ -244,7 +245,7 @@ std::size_t pulses_in(const GivenKeys& given) {
   return count;
 }
 
-// Other units, required keys and the centre of one pulse; its own keys are assigned.
+// Resolve other units and the centre of one pulse, and check its required keys; its own keys are already assigned.
 void resolve_pulse(const std::string& name, const GivenKeys& given, const std::string& prefix,
                    schrodinger::Pulse& pulse) {
   const auto table = given.find(prefix.substr(0, prefix.size() - 1));
@@ -281,7 +282,7 @@ void resolve_pulse(const std::string& name, const GivenKeys& given, const std::s
   }
 }
 
-// What is said of the propagator otherwise may be about exponentials alone.
+// Return expm if a setting applies to exponentials only, otherwise automatic.
 schrodinger::PropagatorKind default_kind(const GivenKeys& given, const Deck& deck) {
   const bool free = deck.propagator.arithmetic == Arithmetic::native && deck.propagator.degree == 0 &&
                     !given.contains("propagator.substeps");
@@ -391,7 +392,7 @@ Deck read_deck(const std::string& text, const std::filesystem::path& name, const
   if (from_deck("potential.file")) deck.potential_folder = name.parent_path();
   if (from_deck("initial.file")) deck.initial_folder = name.parent_path();
   if (!given.contains("propagator.kind")) deck.propagator.kind = default_kind(given, deck);
-  // The deck's was for its own kind.
+  // The deck's degree was meant for the deck's kind.
   if (from_deck("propagator.degree") && !from_deck("propagator.kind") && !has_degree(deck.propagator.kind)) {
     deck.propagator.degree = 0;
   }
@@ -400,7 +401,7 @@ Deck read_deck(const std::string& text, const std::filesystem::path& name, const
     schrodinger::validate(deck.grid);
     schrodinger::Potential without_table = deck.potential;
     if (deck.potential.kind == schrodinger::PotentialKind::table) {
-      // The table is read later; here stands one that is always good.
+      // The table is read later; this valid one takes its place.
       without_table.table_x = {deck.grid.xmin, deck.grid.xmax};
       without_table.table_v = {0.0, 0.0};
     }

@@ -1,3 +1,4 @@
+// Files that a deck names: reads a potential's table and finds initial.file.
 #include "drivers/tdse/deck/files.hpp"
 
 #include "drivers/tdse/record/text_files.hpp"

@@ -1,4 +1,4 @@
-// The files that a deck names.
+// Files that a deck names: reads a potential's table and finds initial.file.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle::driver {
 
-/// Takes the table of a potential of kind file into the deck, and finds initial.file: rank 0 reads, and what it found
-/// is on every rank. Collective. Throws Error(input) for a table that can't be used.
+/// Read the table of a potential of kind file into the deck, and find initial.file. Rank 0 reads and broadcasts.
+/// Collective. Throw Error(input) if a table is unusable.
 void read_files(const Communicator& comm, Deck& deck);
 
 }  // namespace heddle::driver

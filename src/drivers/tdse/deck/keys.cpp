@@ -1,3 +1,4 @@
+// The keys of a deck: names, defaults, values as text, nearest known key, and comparison of decks.
 #include "drivers/tdse/deck/keys.hpp"
 
 #include "drivers/support/text.hpp"
@@ -19,7 +20,7 @@ constexpr std::array<std::pair<InitialKind, std::string_view>, 4> initial_names 
      {InitialKind::file, "file"},
      {InitialKind::imaginary_time, "imaginary-time"}}};
 
-// Least number of single letters to insert, delete or replace.
+// Return the least number of single letters to insert, delete or replace.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -35,7 +36,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Keys as deck_reference() shows them: one pulse stands for all.
+// Deck whose keys deck_reference() shows; it has one pulse.
 Deck reference_deck() {
   Deck deck;
   deck.pulses.emplace_back();
@@ -51,7 +52,7 @@ std::string table_of(const std::string& key) {
   return key.substr(0, key.rfind('.'));
 }
 
-// What a continued run may change.
+// Return whether a continued run may change the key.
 bool is_free(const std::string& key) {
   constexpr std::array<std::string_view, 9> keys = {"time.steps",
                                                     "grid.dx",
@@ -143,7 +144,7 @@ std::string value_text(const std::vector<Index>& values) {
 }
 
 std::vector<DeckKey> deck_keys() {
-  // What has no default, and what can be given instead.
+  // Keys without a default, with their alternatives.
   const std::map<std::string, std::string> required = {{"grid.xmin", "(required)"},
                                                        {"grid.xmax", "(required)"},
                                                        {"grid.points", "(points or dx)"},

@@ -11,7 +11,7 @@
 
 namespace heddle::driver {
 
-/// Every key of one [[pulse]] with its member, `prefix` before its name; see visit_keys().
+/// Visit every key of one [[pulse]] with its member; names begin with `prefix`. See visit_keys().
 template <class AnyPulse, class Visitor>
 void visit_pulse_keys(AnyPulse& pulse, const std::string& prefix, Visitor&& visit) {
   visit(prefix + "envelope", pulse.envelope, "sine-squared, gaussian, trapezoid or constant");
@@ -25,18 +25,18 @@ void visit_pulse_keys(AnyPulse& pulse, const std::string& prefix, Visitor&& visi
         "middle five durations later");
 }
 
-/// Another unit for a key of [[pulse]], which is resolved when a deck is read.
+/// Another unit for a key of [[pulse]], converted when a deck is read.
 struct PulseUnit {
   const char* name;
-  const char* of;  ///< The key that it stands for.
+  const char* of;  ///< The key that it converts to.
   const char* meaning;
-  /// `pulse`: with the keys of the rows above.
+  /// Convert a value; `pulse` has the keys of the preceding rows.
   double (*convert)(double value, const schrodinger::Pulse& pulse);
 };
 extern const std::array<PulseUnit, 5> pulse_units;
 
-/// Every key with its member, in the order in which they are written; `visit` gets (key, member, what it means). Keys
-/// of pulses are "pulse.1.amplitude", counted from 1.
+/// Visit every key with its member in the order in which keys are written: visit(key, member, meaning). Keys of pulses
+/// are "pulse.1.amplitude", counted from 1.
 template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&& visit) {
   visit("grid.xmin", deck.grid.xmin, "first point, bohr");
   visit("grid.xmax", deck.grid.xmax, "last point, bohr");
@@ -102,13 +102,13 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
   visit("output.checkpoint_steps", deck.output_checkpoint_steps, "the same by steps; 0: by seconds alone");
 }
 
-/// Of decks, a pulse's without its number.
+/// Return all keys of a deck; those of pulses have no number.
 [[nodiscard]] std::vector<std::string> known_keys();
 [[nodiscard]] std::string nearest_key(const std::string& key);
-/// "pulse.2.omega" gives "pulse.omega"; other keys stay, "pulse.02.omega" too.
+/// Turn "pulse.2.omega" into "pulse.omega"; other keys, "pulse.02.omega" included, are unchanged.
 [[nodiscard]] std::string without_number(const std::string& key);
 
-/// Shortest text that reads back to the same number, with a point or an exponent.
+/// Return the shortest text that reads back to the same number, with a point or an exponent.
 [[nodiscard]] std::string value_text(double value);
 [[nodiscard]] std::string value_text(const std::string& value);
 [[nodiscard]] std::string value_text(const std::vector<Index>& values);

@@ -1,3 +1,4 @@
+// Check of a deck for values that leave no correct digit in a run.
 #include "drivers/tdse/deck/limits.hpp"
 
 #include "drivers/tdse/deck/keys.hpp"
@@ -20,13 +21,13 @@ constexpr double least = 1e-100;
 bool is_bounded(std::string_view key) {
   return key != "potential.omega" && !key.starts_with("output.") && !key.starts_with("propagator.");
 }
-// What something is divided by.
+// Return whether the key is a divisor.
 bool is_bounded_below(std::string_view key) {
   constexpr std::array<std::string_view, 4> keys = {"time.step", "grid.dx", "potential.softening", "initial.width"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// At least the largest magnitude of an energy on the grid: what is not known here is left out.
+// Return a lower bound of the largest magnitude of an energy on the grid; potentials of other kinds count as 0.
 double largest_energy(const Deck& deck) {
   const double wave_number = std::numbers::pi / deck.grid.spacing();
   const double width = std::max(std::abs(deck.grid.xmin), std::abs(deck.grid.xmax));
@@ -62,7 +63,7 @@ std::optional<BeyondLimits> beyond_limits(const Deck& deck) {
                         message_of("grid.points = ", deck.grid.points, " gives a spacing of ", value_text(spacing),
                                    "; expected at least ", value_text(least))};
   }
-  // Above 2^52 even the phase's whole radians are rounded. An energy that is not finite is told with its point.
+  // Above 2^52 even whole radians of the phase are rounded. A non-finite energy is reported where its point is known.
   const double phase = largest_energy(deck) * deck.time_step;
   if (std::isfinite(phase) && phase > 0x1p52) {
     return BeyondLimits{"time.step",

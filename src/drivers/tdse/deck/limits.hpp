@@ -1,4 +1,4 @@
-// Numbers of a deck that are good one by one, but with which no run has a digit.
+// Check of a deck for values that leave no correct digit in a run.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -8,14 +8,14 @@
 
 namespace heddle::driver {
 
-/// What is wrong with a deck's numbers, and the key to blame.
+/// A message about a deck's values, and the key responsible.
 struct BeyondLimits {
   std::string key;
   std::string message;
 };
 
-/// Nothing where lengths, times and energies are such that their squares and products are doubles, and a step's phases
-/// |H| dt have a digit left. potential.omega is looked at where V is made.
+/// Return nothing if squares and products of lengths, times and energies are finite doubles, and the phases |H| dt of a
+/// step keep a digit. potential.omega is checked where V is made.
 [[nodiscard]] std::optional<BeyondLimits> beyond_limits(const Deck& deck);
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// HDF5 files of runs: arrays with units, and attributes.
 #include "drivers/tdse/record/hdf5.hpp"
 
 #include <heddle/core/error.hpp>
@@ -9,7 +10,7 @@ namespace heddle::driver {
 
 namespace {
 
-// Failures are reported as one line by exceptions, not by HDF5 as a stack of them.
+// Turn off HDF5's printed error stack; exceptions report failures in one line.
 void be_quiet() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
@@ -20,7 +21,7 @@ template <class T> Hdf5Handle memory_type() {
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     return {H5Tcopy(H5T_NATIVE_INT64), H5Tclose};
   } else {
-    // As h5py writes and reads NumPy's complex numbers.
+    // Layout of NumPy's complex numbers in h5py.
     const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(std::complex<double>));
     H5Tinsert(type, "r", 0, H5T_NATIVE_DOUBLE);
     H5Tinsert(type, "i", sizeof(double), H5T_NATIVE_DOUBLE);
@@ -64,7 +65,7 @@ void Hdf5Writer::write(const std::string& name, const std::vector<hsize_t>& exte
   }
   attribute(dataset.id(), "unit", unit);
   attribute(dataset.id(), "description", description);
-  // What follows would be for nothing.
+  // Fail early: further datasets would be lost.
   file_.require_written();
 }
 

@@ -1,4 +1,4 @@
-// The few things that a run's file needs of HDF5: arrays with units, and attributes.
+// HDF5 files of runs: arrays with units, and attributes.
 #pragma once
 
 #include <heddle/io/pending_hdf5.hpp>
@@ -25,7 +25,7 @@ class Hdf5Handle {
   }
   Hdf5Handle(const Hdf5Handle&) = delete;
   Hdf5Handle& operator=(const Hdf5Handle&) = delete;
-  /// Now; negative where that failed.
+  /// Close the identifier; negative on failure.
   [[nodiscard]] herr_t close() { return close_(std::exchange(id_, -1)); }
   [[nodiscard]] hid_t id() const { return id_; }
   [[nodiscard]] bool valid() const { return id_ >= 0; }
@@ -35,21 +35,22 @@ class Hdf5Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// An HDF5 file being written, which appears with commit() or not at all. Every failure throws Error(output) or
+/// An HDF5 file being written; it appears complete with commit() or not at all. Every failure throws Error(output) or
 /// Error(storage) naming the file.
 class Hdf5Writer {
  public:
-  /// Replaces `path` with commit().
+  /// Write a file that commit() moves to `path`, replacing any file there.
   explicit Hdf5Writer(const std::filesystem::path& path);
 
-  /// Dataset `name` ("/group/name", groups made as needed), row-major, with attributes `unit` and `description`.
+  /// Write dataset `name` ("/group/name"; groups are made as needed), row-major, with attributes `unit` and
+  /// `description`.
   template <class T>
   void write(const std::string& name, const std::vector<hsize_t>& extents, std::span<const T> values,
              const std::string& unit, const std::string& description);
-  /// Attributes of the file.
+  /// Write an attribute of the file.
   void attribute(const std::string& name, const std::string& value);
   void attribute(const std::string& name, std::int64_t value);
-  /// Nothing may follow.
+  /// Complete the file; no writes may follow.
   void commit();
 
  private:
@@ -67,11 +68,11 @@ class Hdf5Reader {
 
   [[nodiscard]] std::vector<hsize_t> extents(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const;
-  /// All values of a dataset; T is double, std::int64_t or std::complex<double>.
+  /// Read all values of a dataset; T is double, std::int64_t or std::complex<double>.
   template <class T> [[nodiscard]] std::vector<T> read(const std::string& name) const;
-  /// Names of all datasets, "/group/name", in alphabetical order.
+  /// Return the names of all datasets, "/group/name", in alphabetical order.
   [[nodiscard]] std::vector<std::string> datasets() const;
-  /// The values of a dataset of any type, in memory order of this machine's types.
+  /// Read a dataset of any type in this machine's memory format.
   [[nodiscard]] std::vector<std::byte> bytes(const std::string& name) const;
   [[nodiscard]] bool has_attribute(const std::string& name) const;
   [[nodiscard]] std::string text_attribute(const std::string& name) const;

@@ -1,3 +1,4 @@
+// SHA-256 hashes of the arrays in a file of `heddle tdse`.
 #include "drivers/tdse/record/physics_hash.hpp"
 
 #include "drivers/support/sha256.hpp"

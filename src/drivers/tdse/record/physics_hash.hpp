@@ -1,4 +1,4 @@
-// The physics in a file of `heddle tdse`, named by its bits.
+// SHA-256 hashes of the arrays in a file of `heddle tdse`.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace heddle::driver {
 
-/// The SHA-256 of a file's arrays, and of each of them with its extents.
+/// The SHA-256 of all arrays of a file, and of each array with its extents.
 struct PhysicsHash {
   std::string hash;
   std::vector<std::pair<std::string, std::string>> datasets;
 };
 
-/// Spectra are left out: they follow from the rest by a Fourier transform, whose bits are its library's. Throws
-/// Error(input) for a file that `heddle tdse` did not write.
+/// Hash the file at `path`. Estimated errors and spectra are left out; spectra follow from the rest by a Fourier
+/// transform, whose bits depend on its library. Throw Error(input) for a file that `heddle tdse` did not write.
 [[nodiscard]] PhysicsHash physics_hash(const std::string& path);
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// Writing and reading of a run's HDF5 record.
 #include "drivers/tdse/record/record.hpp"
 
 #include "drivers/support/provenance.hpp"
@@ -23,14 +24,13 @@ using schrodinger::State;
 
 using Extents = std::vector<hsize_t>;
 
-// Of what there is for each wave function: with a dimension of them where they are several.
+// Prepend the dimension of wave functions if there are several.
 Extents each_of(const Record& record, Extents extents = {}) {
   if (record.count > 1) extents.insert(extents.begin(), static_cast<hsize_t>(record.count));
   return extents;
 }
 
-// Visits the arrays that have one row per step, or one per frame: dataset, values, extents of a row, unit, what they
-// are.
+// Visit the arrays with one row per step or per frame: dataset, values, extents of a row, unit, description.
 template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, const Deck& deck, Visitor&& visit) {
   const auto states = static_cast<hsize_t>(deck.output_states);
   const Extents each = each_of(record);
@@ -67,7 +67,7 @@ template <class AnyRecord, class Visitor> void visit_rows(AnyRecord& record, con
   }
 }
 
-// The same of the estimated errors, which an earlier version's file does not have.
+// Visit the arrays of estimated errors likewise; files of earlier versions lack them.
 template <class AnyRecord, class Visitor> void visit_errors(AnyRecord& record, const Deck& deck, Visitor&& visit) {
   const auto states = static_cast<hsize_t>(deck.output_states);
   const Extents each = each_of(record);
@@ -141,7 +141,7 @@ void require_grid(const std::filesystem::path& path, const Hdf5Reader& file, con
   }
 }
 
-// How many wave functions a file has.
+// Return the number of wave functions in a file.
 Index states_in(const Hdf5Reader& file, const Grid& grid, const std::filesystem::path& path) {
   const Extents extents = file.extents("/restart/psi");
   const auto points = static_cast<hsize_t>(grid.points);
@@ -160,7 +160,7 @@ void write_absorber(Hdf5Writer& file, const Deck& deck, const Hamiltonian& hamil
   }
 }
 
-// As many positions as nodes: what is no number of them, or too many, is refused before it is added up.
+// Read as many positions as nodes; counts are checked before they are added, so that the sum cannot overflow.
 void read_nodes(const std::filesystem::path& path, const Hdf5Reader& file, Record& record) {
   record.node_positions = file.read<double>(positions_of_nodes);
   auto left = static_cast<std::int64_t>(record.node_positions.size());
@@ -172,7 +172,7 @@ void read_nodes(const std::filesystem::path& path, const Hdf5Reader& file, Recor
   }
 }
 
-// Not known where an earlier version wrote the file.
+// Read the estimated errors; NaN if an earlier version wrote the file.
 void read_errors(const std::filesystem::path& path, const Hdf5Reader& file, const Deck& deck, std::size_t rows,
                  Record& record) {
   const bool known = file.has(state_of_errors);

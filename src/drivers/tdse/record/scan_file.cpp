@@ -1,3 +1,4 @@
+// Writing and reading of the HDF5 file of a scan over a key of the deck.
 #include "drivers/tdse/record/scan_file.hpp"
 
 #include "drivers/support/provenance.hpp"
@@ -22,7 +23,7 @@ using Of = ScanTable::Of;
 using OfWave = ScanTable::OfWave;
 using Populations = ScanTable::Populations;
 
-// A dataset with a number for each point and, where it says so, each wave function and each state of it.
+// A dataset with a number for each point and, if set, for each wave function and each state.
 struct ScanColumn {
   const char* name;
   bool each_wave;
@@ -89,7 +90,7 @@ const std::vector<ScanColumn>& scan_columns() {
   return columns;
 }
 
-// Visits every number of a column at a point, in the order of the file.
+// Visit every number of a column at a point, in the order of the file.
 template <class Visitor>
 void visit_point(const ScanColumn& column, ScanTable& table, std::size_t point, Visitor&& visit) {
   for (Index w = 0; w < column.waves(table); ++w) {

@@ -1,4 +1,4 @@
-// What a scan over a key of the deck has found, and the file it is kept in.
+// The results of a scan over a key of the deck, and their file.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -11,14 +11,15 @@
 
 namespace heddle::driver {
 
-/// A value of the deck's key for each point. A row of numbers for each, of one length, so that ranks can put their rows
-/// together; what a point does not have is NaN.
+/// A value of the deck's key and a row of numbers for each point. Rows have one length, so that ranks can add their
+/// tables; missing numbers are NaN.
 class ScanTable {
  public:
-  /// `states`: the most that any point follows; `waves`: the number of wave functions.
+  /// `states`: the largest number of states at any point; `waves`: the number of wave functions.
   ScanTable(std::vector<double> values, Index states, Index waves);
 
-  /// Of a whole point, then of each state of H at t = 0, then of each wave function, then of each of its populations.
+  /// Columns of a row: of the whole point, then of each state of H at t = 0, of each wave function, and of each of its
+  /// populations.
   enum class Of : int { steps, time, norm_excess, energy_excess, psi_error };
   enum class OfWave : int {
     norm,
@@ -47,15 +48,15 @@ class ScanTable {
   [[nodiscard]] Index states() const { return states_; }
   [[nodiscard]] Index waves() const { return waves_; }
   [[nodiscard]] std::size_t points() const { return values_.size(); }
-  /// Whether the point has been computed.
+  /// Return whether the point has been computed.
   [[nodiscard]] bool done(std::size_t point) { return at(point, Of::steps) >= 0; }
-  /// All rows, zero at first, one after the other.
+  /// All rows, one after the other; zero at first.
   [[nodiscard]] std::span<double> numbers() { return numbers_; }
-  /// Copies the numbers of a point of a table of as many states and wave functions.
+  /// Copy a point's numbers from a table with as many states and wave functions.
   void take(std::size_t point, ScanTable& from, std::size_t its_point);
-  /// Says that the point has nothing: NaN in all places.
+  /// Set all numbers of the point to NaN.
   void leave_out(std::size_t point);
-  /// Zero in all places, as at first: what another rank has is added.
+  /// Set all numbers of the point to zero, so that another rank's can be added.
   void clear(std::size_t point);
 
  private:
@@ -68,27 +69,26 @@ class ScanTable {
   std::vector<double> numbers_;
 };
 
-/// Writes the table as an HDF5 file that appears at `path` complete or not at all. For one rank. Throws Error(output).
+/// Write the table as an HDF5 file that appears at `path` complete or not at all. For one rank. Throw Error(output).
 ///
 /// /scan/value, steps, time, norm_excess, energy_excess [points]; /scan/energies [points, states]: of H at t = 0;
 /// /final/norm, energy, position, dipole, nodes, absorbed, ionisation [points]; /final/populations, /mean/populations,
-/// /largest/populations [points, states], over the run. Estimated errors at the end, as a run's file has them:
-/// /errors/psi [points]; /errors/energy, position (and of dipole), absorbed, ionisation [points]; /errors/populations
-/// [points, states]. Of several wave functions, m of them, all but /scan and /errors/psi have a dimension of m after
-/// the first. Attributes: as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not
-/// computed, or has fewer states; `absorbed` without an absorber is the propagator's error, `ionisation` is NaN where a
-/// run records none.
+/// /largest/populations [points, states], over the run. Estimated errors at the end, as in a run's file: /errors/psi
+/// [points]; /errors/energy, position (and of dipole), absorbed, ionisation [points]; /errors/populations [points,
+/// states]. With m > 1 wave functions all but /scan and /errors/psi have a dimension of m after the first. Attributes:
+/// as a run's file, and `scan`, `key`, `points_done`, `complete`. NaN: the point was not computed, or has fewer states;
+/// `absorbed` without an absorber is the propagator's error, `ionisation` is NaN if a run records none.
 void write_scan(const std::filesystem::path& path, const Deck& deck, const std::string& key, const std::string& scan,
                 ScanTable& table);
 
-/// What such a file holds.
+/// The contents of a scan's file.
 struct StoredScan {
-  std::string deck;  ///< Of its first point.
+  std::string deck;  ///< Deck of the first point.
   std::string key;
   ScanTable table;
 };
-/// For one rank. Throws Error(input) where it can't be read, or is not of so many states and wave functions. Errors
-/// that an earlier version did not write are NaN.
+/// Read a scan's file. For one rank. Throw Error(input) if it is unreadable or has other numbers of states or wave
+/// functions. Errors that an earlier version did not write are NaN.
 [[nodiscard]] StoredScan read_scan_file(const std::filesystem::path& path, Index states, Index waves);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// What a record takes of a simulation after a step.
+// Snapshots of a simulation after a step.
 #include "drivers/tdse/record/record.hpp"
 
 namespace heddle::driver {

@@ -1,3 +1,4 @@
+// Autocorrelation and dipole spectra of a complete run.
 #include "drivers/tdse/record/spectra.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace heddle::driver {
 
 namespace {
 
-// Of wave function k, of each step.
+// Return the values of wave function k at each step.
 template <class Value> std::vector<Value> column(const Record& record, const std::vector<Value>& values, Index k) {
   std::vector<Value> chosen;
   for (auto i = static_cast<std::size_t>(k); i < values.size(); i += static_cast<std::size_t>(record.count)) {
@@ -64,7 +65,7 @@ void write_dipole(Hdf5Writer& file, const Deck& deck, const Record& record, doub
   for (Index k = 0; k < record.count; ++k) {
     auto dipole = column(record, record.position, k);
     const auto norm = column(record, record.norm, k);
-    // Of the electron that is there: what was absorbed no longer radiates.
+    // Unnormalised dipole: the absorbed part of the electron no longer radiates.
     for (std::size_t i = 0; i < dipole.size(); ++i) dipole[i] *= -norm[i] * norm[i];
     const auto spectrum = schrodinger::dipole_spectrum(record.time, dipole, frequencies, deck.output_window);
     spectra.insert(spectra.end(), spectrum.begin(), spectrum.end());

@@ -1,4 +1,4 @@
-// Spectra of a run, from what its record has of each step.
+// Autocorrelation and dipole spectra of a complete run.
 #pragma once
 
 #include "drivers/tdse/record/hdf5.hpp"
@@ -6,10 +6,10 @@
 
 namespace heddle::driver {
 
-/// The group /spectrum of a complete run; see write_record(). Without output.spectrum_from and output.spectrum_to the
-/// energies are those from the lowest V at t = 0 to four times as far above it as <H>. A dipole moment's frequencies go
-/// to 40 times the carrier's of the first pulse that has one. Either are at most pi/dt from <H> or from 0, and an
-/// eighth of 2 pi/T from one another.
+/// Write the group /spectrum of a complete run; see write_record(). Without output.spectrum_from and output.spectrum_to
+/// energies range from the lowest V at t = 0 to four times as far above it as <H>. Frequencies of the dipole moment go
+/// up to 40 times the carrier frequency of the first pulse that has one. Both are within pi/dt of <H> or of 0, and
+/// spaced by an eighth of 2 pi/T.
 void write_spectra(Hdf5Writer& file, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                    const Record& record);
 

@@ -1,3 +1,4 @@
+// Text tables of a run's observables.
 #include "drivers/support/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include <heddle/core/error.hpp>
@@ -32,7 +33,7 @@ std::vector<Column> columns_of(const Deck& deck, const Record& record) {
     if (records_ionisation(deck)) add("ionisation", record.ionisation);
     if (deck.output_radius > 0) add("outside", record.outside);
     if (deck.output_autocorrelation) {
-      // A complex number is an array of its two parts.
+      // A complex number has the layout of an array of its two parts.
       const auto* parts = reinterpret_cast<const double*>(record.autocorrelation.data() + k);
       columns.push_back({"re_autocorrelation" + of, parts, 2 * count});
       columns.push_back({"im_autocorrelation" + of, parts + 1, 2 * count});

@@ -1,3 +1,4 @@
+// Reading of text files with columns of numbers: potentials and wave functions.
 #include "drivers/tdse/record/text_files.hpp"
 
 #include <heddle/core/error.hpp>
@@ -18,8 +19,8 @@ namespace {
   throw Error(ErrorKind::input, message_of(path.string(), ", line ", line, ": ", message));
 }
 
-// The whole word, in C's form or with Fortran's D for the exponent. Too small for a double is zero or nearly, as other
-// readers take it.
+// Parse the whole word in C's form or with Fortran's D for the exponent. Numbers too small for a double become zero or
+// denormal, as in other readers.
 double number_of(std::string_view word, const std::filesystem::path& path, std::size_t line, const char* form) {
   std::string text(word);
   std::replace_if(
@@ -37,12 +38,12 @@ double number_of(std::string_view word, const std::filesystem::path& path, std::
   return value;
 }
 
-// Words between white space, or one comma with white space around it.
+// Parse words separated by white space, or by one comma with white space around it.
 std::vector<double> numbers_of(const std::string& text, const std::filesystem::path& path, std::size_t line,
                                const char* form) {
   constexpr const char* blanks = " \t\r";
   std::vector<double> numbers;
-  bool comma = false;  // and no number after it yet
+  bool comma = false;  // no number has followed it yet
   for (std::size_t at = text.find_first_not_of(blanks); at != std::string::npos;
        at = text.find_first_not_of(blanks, at)) {
     if (text[at] == ',') {
@@ -93,7 +94,7 @@ schrodinger::State read_text_state(const std::filesystem::path& path, const schr
   schrodinger::State state;
   for (const auto& row : rows) {
     const double expected = grid.x(static_cast<Index>(state.size()));
-    // Decimal text rarely has all digits: a millionth of the spacing is the same point.
+    // Decimal text rarely has all digits; points match within a millionth of the spacing.
     if (!(std::abs(row[0] - expected) <= 1e-6 * grid.spacing())) {
       throw Error(ErrorKind::input, message_of(path.string(), ": point ", state.size() + 1, " is x = ", row[0],
                                                "; the grid's is ", expected));

@@ -1,4 +1,4 @@
-// Columns of numbers in text files: tables of a potential, wave functions.
+// Reading of text files with columns of numbers: potentials and wave functions.
 #pragma once
 
 #include <heddle/schrodinger/hamiltonian.hpp>
@@ -8,12 +8,12 @@
 
 namespace heddle::driver {
 
-/// Rows of `fewest` to `most` decimal numbers with white space or a comma between them, as many in each; blank lines
-/// and what follows a # are passed over. Throws Error(input) naming file, line and the expected form.
+/// Read rows of `fewest` to `most` decimal numbers separated by white space or a comma, with as many in each row. Blank
+/// lines and comments from # on are skipped. Throw Error(input) naming file, line and the expected form.
 [[nodiscard]] std::vector<std::vector<double>> read_columns(const std::filesystem::path& path, std::size_t fewest,
                                                             std::size_t most, const char* form);
 
-/// psi from columns x, Re psi and, if there, Im psi; x must be the grid's points. Throws Error(input).
+/// Read psi from columns x, Re psi and, if present, Im psi; x must be the grid's points. Throw Error(input).
 [[nodiscard]] schrodinger::State read_text_state(const std::filesystem::path& path, const schrodinger::Grid& grid);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// `heddle verify`: names the physics in files of `heddle tdse` by its bits.
+// `heddle verify`: hashes the physics in files of `heddle tdse` and compares hashes.
 #include "drivers/commands.hpp"
 #include "drivers/support/standard_output.hpp"
 #include "drivers/tdse/record/physics_hash.hpp"
@@ -32,7 +32,7 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// The 64 hexadecimal digits of a hash, whose capital letters are small ones here.
+// Return the 64 hexadecimal digits of a hash, in lower case.
 std::string hash_of(std::string text) {
   const std::string given = text;
   std::transform(text.begin(), text.end(), text.begin(),
@@ -42,7 +42,7 @@ std::string hash_of(std::string text) {
   return text;
 }
 
-// The first dataset that is not the same in both, or in one of them alone.
+// Return the first dataset that differs or is missing in one of the files.
 std::string first_difference(const PhysicsHash& a, const PhysicsHash& b) {
   const auto [one, other] = std::mismatch(a.datasets.begin(), a.datasets.end(), b.datasets.begin(), b.datasets.end());
   if (one != a.datasets.end()) return one->first;

@@ -1,4 +1,4 @@
-// How accurate a run is meant to be, and what is said of it.
+// Tolerance of a run's propagator, and notes on the accuracy of pulses and grid.
 #include "drivers/tdse/run/accuracy.hpp"
 
 #include "drivers/support/text.hpp"
@@ -63,7 +63,7 @@ schrodinger::PropagatorOptions propagator_of(const Deck& deck, Index tile) {
   schrodinger::PropagatorOptions options = deck.propagator;
   options.tile = tile;
   options.duration = static_cast<double>(deck.time_steps) * deck.time_step;
-  // Not by the length of the run: a longer one continues a shorter one.
+  // Independent of the length of the run, since a longer run may continue a shorter one.
   constexpr double for_ionisation = 1e-8;
   if (options.kind == schrodinger::PropagatorKind::automatic && options.tolerance == 0 && records_ionisation(deck)) {
     options.tolerance = for_ionisation;

@@ -1,4 +1,4 @@
-// How accurate a run is meant to be, and what is said of it.
+// Tolerance of a run's propagator, and notes on the accuracy of pulses and grid.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -9,18 +9,18 @@
 
 namespace heddle::driver {
 
-/// What is wrong with a run's steps before the first is taken: pulses whose middle it does not reach, and, of methods
-/// other than automatic, pulses whose carrier or envelope the steps do not follow. A line each.
+/// Return notes on a run's steps before the first: pulses whose middle the run does not reach and, for methods other
+/// than automatic, pulses whose carrier or envelope the steps do not resolve. One line each.
 [[nodiscard]] std::vector<std::string> notes_on_pulses(const Deck& deck);
-/// What is wrong with the grid for a psi, in a line; empty where nothing is.
+/// Return one line if the grid is too coarse for a psi; otherwise an empty text.
 [[nodiscard]] std::string note_on_grid(const Deck& deck, const schrodinger::GridResolution& resolution);
 
-/// The propagator of a run. Without propagator.tolerance automatic keeps psi's error below 1e-6 per atomic unit of
-/// time, and in a run that reports ionisation below 1e-8: after a time t an ionisation of p has an error of 2e-8 t
-/// sqrt(p), two correct digits for p > 2e-11 t^2.
+/// Return the propagator options of a run. Without propagator.tolerance automatic keeps psi's error below 1e-6 per
+/// atomic unit of time, and below 1e-8 in a run that reports ionisation: after a time t an ionisation of p has an error
+/// of 2e-8 t sqrt(p), two correct digits for p > 2e-11 t^2.
 [[nodiscard]] schrodinger::PropagatorOptions propagator_of(const Deck& deck, Index tile);
 
-/// "4.3e-05 +- 7e-06": as many digits of a value as its error leaves, and whether it is below it.
+/// Return "4.3e-05 +- 7e-06": the digits of a value that its error leaves, and a note if it is below its error.
 [[nodiscard]] std::string with_error(double value, double error);
 
 }  // namespace heddle::driver

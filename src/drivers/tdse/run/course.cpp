@@ -1,3 +1,4 @@
+// Worst norms and energies over a run's steps, and the bounds that they must meet.
 #include "drivers/tdse/run/course.hpp"
 
 #include "drivers/tdse/record/record.hpp"
@@ -10,7 +11,7 @@ namespace heddle::driver {
 
 namespace {
 
-// What a step may be wrong by because of the tolerance that was asked for, ||H dt|| being `exponent`.
+// Return the error that the tolerance allows a step with ||H dt|| = `exponent`.
 double allowed_error(const Deck& deck, double exponent) {
   const double tolerance = deck.propagator.tolerance;
   switch (deck.propagator.kind) {
@@ -20,7 +21,7 @@ double allowed_error(const Deck& deck, double exponent) {
     case schrodinger::PropagatorKind::split_operator:
       return 0.0;
     default:
-      // Of an exponential, however short the step; a step has one or two, substeps apart.
+      // The tolerance holds for each exponential, however short; a step has one or two per substep.
       return tolerance * std::max(exponent, 2.0 * deck.propagator.substeps);
   }
 }
@@ -55,14 +56,14 @@ Course worst_of(const std::vector<Course>& courses) {
 
 std::vector<CourseCheck> checks_of(const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                                    const Course& course) {
-  // Round-off of one step is some 1e-14; 1e-12 is what is promised. A tolerance that was asked for, and the round-off
-  // of a very large ||H dt||, come on top: the backward error is relative to ||H dt||.
+  // The round-off of one step is about 1e-14; 1e-12 is promised. A requested tolerance and the round-off of a very
+  // large ||H dt|| are added: the backward error is relative to ||H dt||.
   const double norm = norm_bound(hamiltonian);
   const double exponent = norm * deck.time_step;
   const double bound = std::max(1e-12, 4 * unit_roundoff<double> * exponent) + allowed_error(deck, exponent);
   if (records_absorbed(deck)) return {{"norm_growth_per_step", course.norm_growth, bound}};
   std::vector<CourseCheck> checks = {{"norm_change_per_step", course.norm_change, bound}};
-  // A split operator keeps the energy of a Hamiltonian that differs from H by its order in dt.
+  // A split operator conserves the energy of another Hamiltonian, which differs from H by its order in dt.
   if (!hamiltonian.moves() && deck.propagator.kind != schrodinger::PropagatorKind::split_operator) {
     // An error of `bound` a step in psi changes <H> by at most 2 ||H|| times as much.
     checks.push_back({"energy_drift", course.energy_drift,

@@ -1,4 +1,4 @@
-// What the checks and the summary need of all steps of a wave function.
+// Worst norms and energies over a run's steps, for checks and summary.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -9,11 +9,11 @@
 
 namespace heddle::driver {
 
-/// The worst so far, earlier steps of a continued run included. NaN counts as infinity.
+/// Worst values so far, earlier steps of a continued run included. NaN counts as infinity.
 struct Course {
   double norm_error = 0.0;   ///< largest | ||psi|| - 1 |
   double norm_change = 0.0;  ///< largest change of ||psi|| in a step
-  double norm_growth = 0.0;  ///< the same upwards alone
+  double norm_growth = 0.0;  ///< largest increase of ||psi|| in a step
   double first_energy = 0.0;
   double energy_drift = 0.0;  ///< largest |E - E_0|
   double edge = 0.0;
@@ -24,7 +24,7 @@ struct Course {
   void add(const schrodinger::Observables& seen) { add(seen.norm, seen.energy, seen.edge_probability); }
 };
 
-/// The worst of each.
+/// Return the worst of each value.
 [[nodiscard]] Course worst_of(const std::vector<Course>& courses);
 
 /// "`value` is at most `bound`", for a report.
@@ -33,7 +33,7 @@ struct CourseCheck {
   double value;
   double bound;
 };
-/// What a deck's propagator promises: of the norm always, of the energy where H does not move.
+/// Return the checks that a deck's propagator promises to pass: the norm always, the energy if H is constant.
 [[nodiscard]] std::vector<CourseCheck> checks_of(const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                                                  const Course& course);
 

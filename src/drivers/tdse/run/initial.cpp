@@ -1,3 +1,4 @@
+// Initial wave functions of a deck: eigenstates, Gaussian packets, states from files or imaginary time.
 #include "drivers/tdse/run/initial.hpp"
 
 #include "drivers/support/text.hpp"
@@ -22,7 +23,7 @@ Index levels_needed(const Deck& deck) {
   return *std::max_element(levels.begin(), levels.end()) + 1;
 }
 
-// All from one set, whose states are orthogonal however near their energies are.
+// Take all levels from one set, whose states are orthogonal however close their energies are.
 std::vector<State> levels_of(const Deck& deck, const schrodinger::Eigenstates& lowest) {
   std::vector<State> states;
   for (const Index level : deck.levels()) {
@@ -32,7 +33,7 @@ std::vector<State> levels_of(const Deck& deck, const schrodinger::Eigenstates& l
   return states;
 }
 
-// For rank 0, but for imaginary time.
+// Return the initial states of any kind but imaginary time. For rank 0.
 std::vector<State> initial_states_on_root(const Deck& deck, const Hamiltonian& hamiltonian) {
   switch (deck.initial) {
     case InitialKind::eigenstate:

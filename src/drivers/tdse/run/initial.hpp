@@ -1,4 +1,4 @@
-// Where the wave functions of a deck begin.
+// Initial wave functions of a deck.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -11,8 +11,9 @@
 
 namespace heddle::driver {
 
-/// Those that the deck asks for, on rank 0 (other ranks may have none). Collective. `say` is told how imaginary time
-/// went. Throws Error(input) for a file that can't be used, Error(computation) where imaginary time does not converge.
+/// Return the initial states of the deck, on rank 0 (other ranks may have none). Collective. `say` receives a line
+/// about imaginary time. Throw Error(input) for an unusable file, Error(computation) if imaginary time does not
+/// converge.
 [[nodiscard]] std::vector<schrodinger::State> initial_states(const Communicator& comm, const Deck& deck,
                                                              const schrodinger::Hamiltonian& hamiltonian, Index tile,
                                                              const std::function<void(const std::string&)>& say);

@@ -1,3 +1,4 @@
+// Signal handlers that record a request to end a run.
 #include "drivers/tdse/run/interruption.hpp"
 
 #include "drivers/support/signals.hpp"
@@ -9,7 +10,7 @@ namespace heddle::driver {
 
 namespace {
 
-// A signal handler may touch nothing else.
+// A signal handler may write no other type.
 std::array<volatile std::sig_atomic_t, 3> noted = {};
 
 void note(int signal) {
@@ -25,7 +26,7 @@ void note(int signal) {
 Interruption::Interruption() {
   struct sigaction action {};
   action.sa_handler = note;
-  // Interrupted system calls go on.
+  // Restart interrupted system calls.
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (std::size_t k = 0; k < signals.size(); ++k) {

@@ -1,4 +1,4 @@
-// A run that is asked to end.
+// Signal handlers that record a request to end a run.
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
@@ -8,8 +8,8 @@
 
 namespace heddle::driver {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process; a second one of the same kind
-/// ends it as ever. One that was ignored before stays so. One object at a time.
+/// During its lifetime SIGINT, SIGTERM and SIGHUP are recorded instead of ending the process; a second one of the same
+/// kind ends it as usual. Signals that were ignored stay ignored. One object at a time.
 class Interruption {
  public:
   static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
@@ -19,7 +19,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  /// Whether any rank has been asked. Collective.
+  /// Return whether any rank was asked to end. Collective.
   [[nodiscard]] bool asked(const Communicator& comm) const;
 
  private:

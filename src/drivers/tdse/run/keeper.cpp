@@ -1,3 +1,4 @@
+// Writing of a run's files on a background thread.
 #include "drivers/tdse/run/keeper.hpp"
 
 #include "drivers/support/clock.hpp"
@@ -11,7 +12,7 @@ namespace heddle::driver {
 
 namespace {
 
-// Steps that may wait while a file is written; 16384 points are a quarter of a megabyte each.
+// Largest number of steps that may wait while a file is written; at 16384 points each takes a quarter of a megabyte.
 constexpr std::size_t most_waiting = 64;
 
 bool is_there(const std::filesystem::path& path) {
@@ -23,7 +24,7 @@ bool is_there(const std::filesystem::path& path) {
 
 Keeper::Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, bool force)
     : comm_(comm), deck_(deck), hamiltonian_(hamiltonian), path_(deck.output_file) {
-  // A folder that can't be written is found out now rather than after the computation.
+  // Fail before the computation if a folder is not writable.
   comm_.on_rank(0, [&] {
     const PendingFile probe(path_);
     if (!deck_.output_table.empty()) const PendingFile table(deck_.output_table);
@@ -69,7 +70,7 @@ void Keeper::append(const Snapshot& snapshot) {
   const Index done = record_.steps_done();
   if (done == deck_.time_steps) return;
   const bool by_steps = deck_.output_checkpoint_steps > 0 && done > 0 && done % deck_.output_checkpoint_steps == 0;
-  // A large record takes long to write: by the clock, never more than a twentieth of the time.
+  // A large record takes long to write: by the clock, at most a twentieth of the time goes to writing.
   if (!by_steps && seconds_since(last_) < std::max(deck_.output_checkpoint_seconds, 20 * last_seconds_)) return;
   write(partial_path(path_), false);
   last_ = std::chrono::steady_clock::now();

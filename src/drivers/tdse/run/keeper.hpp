@@ -1,4 +1,4 @@
-// How what a run produces gets into files while the run goes on.
+// Writing of a run's files on a background thread.
 #pragma once
 
 #include "drivers/support/background.hpp"
@@ -12,32 +12,32 @@
 
 namespace heddle::driver {
 
-/// Rank 0's record. A thread of its own owns it, appends to it and writes the files, so that the computation waits for
-/// neither: it hands over a copy of each step, of which a bounded number may wait. HDF5, which need not be safe with
-/// threads, is called by that thread alone from begin() to finish().
+/// Rank 0's record. A separate thread owns it, appends to it and writes the files, so that the computation hands over a
+/// copy of each step without waiting, unless the bounded number of waiting steps is reached. Only that thread calls
+/// HDF5, which need not be thread-safe, from begin() to finish().
 class Keeper {
  public:
-  /// Collective. Throws Error(output) where the folders of deck.output_file and output_table can't be written. Without
-  /// `force`, only a file that is there now may be replaced by finish().
+  /// Collective. Throw Error(output) if the folders of deck.output_file and output_table are not writable. Without
+  /// `force`, finish() may replace only a file that exists already.
   Keeper(const Communicator& comm, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, bool force);
 
-  /// `record`: what rank 0 has so far.
+  /// Start the thread with `record`, rank 0's results so far.
   void begin(Record record);
-  /// The next step, of which rank 0 makes a snapshot by `take`. Collective; throws, on every rank alike, what writing
-  /// an earlier one threw.
+  /// Add the next step; rank 0 makes its snapshot by `take`. Collective; throws on all ranks an error of writing an
+  /// earlier step.
   void add(const std::function<Snapshot()>& take);
-  /// Writes the complete file, and the table, and removes the partial file. Collective; throws as add(), and, with all
-  /// in the partial file, Error(output) where a file has come to be there that may not be replaced.
+  /// Write the complete file and the table, and remove the partial file. Collective; throws as add(). If a file that
+  /// may not be replaced has appeared, throw Error(output) and leave everything in the partial file.
   void finish();
-  /// Writes the partial file: the run ends before it is complete. Collective; throws as add().
+  /// Write the partial file of a run that ends early. Collective; throws as add().
   void interrupt();
 
-  /// Seconds of writing files, and seconds that the computation waited for it; after finish().
+  /// Seconds spent writing files, and seconds that the computation waited for it; valid after finish().
   [[nodiscard]] double seconds() const { return seconds_; }
   [[nodiscard]] double waited() const { return writer_ ? writer_->waited() : 0.0; }
 
  private:
-  // On the thread.
+  // Runs on the thread.
   void append(const Snapshot& snapshot);
   void write(const std::filesystem::path& path, bool complete);
   void require_replaceable(const std::filesystem::path& path, bool may_replace);
@@ -52,7 +52,7 @@ class Keeper {
   double seconds_ = 0.0;
   double last_seconds_ = 0.0;
   std::chrono::steady_clock::time_point last_;
-  std::optional<Background> writer_;  // on rank 0 alone; last, since its thread uses the rest
+  std::optional<Background> writer_;  // on rank 0 alone; last, since its thread uses the other members
 };
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// The lowest energies of a deck's Hamiltonian at t = 0, as a table and a picture.
 #include "drivers/tdse/run/levels.hpp"
 
 #include "drivers/support/outputs.hpp"
@@ -22,7 +23,7 @@ using schrodinger::Hamiltonian;
 
 constexpr const char* first_words = "# heddle tdse --eigen";
 
-// The energies, then V and |phi_k|^2 at each point.
+// Write the energies, then V and |phi_k|^2 at each point.
 void write_levels(const std::filesystem::path& path, const Deck& deck, const Hamiltonian& hamiltonian,
                   const Eigenstates& states) {
   PendingStream out(path);
@@ -51,7 +52,7 @@ void write_levels(const std::filesystem::path& path, const Deck& deck, const Ham
   out.commit();
 }
 
-// The largest || H phi - E phi ||.
+// Return the largest || H phi - E phi ||.
 double residual_of(const Hamiltonian& hamiltonian, const Eigenstates& states) {
   const auto potential = hamiltonian.potential_at(0.0);
   std::vector<double> result(potential.size());
@@ -68,7 +69,7 @@ double residual_of(const Hamiltonian& hamiltonian, const Eigenstates& states) {
   return residual;
 }
 
-// For rank 0: the table where it was asked for, or else beside the picture for as long as that is drawn.
+// Write the table, or a temporary one beside the picture, and draw. For rank 0.
 void write_and_draw(const LevelsOptions& options, const Deck& deck, const Hamiltonian& hamiltonian,
                     const Eigenstates& states) {
   if (!options.output.empty()) write_levels(options.output, deck, hamiltonian, states);

@@ -12,16 +12,16 @@
 namespace heddle::driver {
 
 struct LevelsOptions {
-  Index count = 0;     ///< How many; 0: none are asked for.
+  Index count = 0;     ///< Number of levels; 0: none are asked for.
   std::string output;  ///< Table of levels, potential and densities; empty: none.
-  std::string plot;    ///< Picture of it; empty: none.
+  std::string plot;    ///< Picture of the table; empty: none.
 };
 
-/// Computes and says the lowest energies at t = 0; `inputs` are for the report. Collective; gives the exit code.
+/// Compute and print the lowest energies at t = 0; `inputs` go to the report. Collective; returns the exit code.
 int run_eigenstates(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                     const LevelsOptions& options, const nlohmann::ordered_json& inputs);
 
-/// Whether a file begins as the table of `heddle tdse --eigen` does.
+/// Return whether a file begins as the table of `heddle tdse --eigen` does.
 [[nodiscard]] bool looks_like_levels(const std::filesystem::path& path);
 
 inline constexpr Picture levels_picture = {"plot/tdse_levels.py", "matplotlib", "python3-matplotlib"};

@@ -1,3 +1,4 @@
+// Locks and overwrite checks of the files that a run writes.
 #include "drivers/tdse/run/outputs.hpp"
 
 #include "drivers/support/outputs.hpp"
@@ -39,7 +40,7 @@ OutputLocks require_free_outputs(const Deck& deck, const std::string& json, cons
     require(!is_file(name), name, ": is there already; --force replaces it, --output names another file");
   };
   if (!is_same(deck.output_file, options.restart)) require_free(deck.output_file);
-  // A continued run writes the whole table again, its beginning too.
+  // A continued run rewrites the whole table.
   if (options.restart.empty()) require_free(deck.output_table);
   require(!is_file(partial) || is_same(partial, options.restart), partial.string(),
           ": holds an unfinished run; --restart ", partial.string(), " continues it, --force begins anew");

@@ -1,4 +1,4 @@
-// What stands in the way of the files that a run writes.
+// Locks and overwrite checks of the files that a run writes.
 #pragma once
 
 #include "drivers/support/file_lock.hpp"
@@ -9,13 +9,12 @@
 
 namespace heddle::driver {
 
-/// Keeps other runs away from what a run writes, while it lives.
+/// Locks that exclude other runs from a run's output files during their lifetime.
 using OutputLocks = std::vector<std::unique_ptr<FileLock>>;
 
-/// Throws Error(argument) where two of the files of a run are one, its report in `json` included, and, unless
-/// options.force is set, where it would replace a result or an unfinished run that it does not continue; with or
-/// without it, where another process is in a run that writes one of them. Reads folders: for one rank, before the
-/// computation.
+/// Throw Error(argument) if two files of a run coincide, its report in `json` included; if, without options.force, the
+/// run would replace a result or an unfinished run that it does not continue; or if another process is writing one of
+/// the files. Reads folders: for one rank, before the computation.
 [[nodiscard]] OutputLocks require_free_outputs(const Deck& deck, const std::string& json, const RunOptions& options);
 
 }  // namespace heddle::driver

@@ -1,3 +1,4 @@
+// A deck's problem as printed lines and report entries, and a bound on ||H||_1.
 #include "drivers/tdse/run/problem.hpp"
 
 #include "drivers/support/text.hpp"

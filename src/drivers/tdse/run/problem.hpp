@@ -1,4 +1,4 @@
-// What a deck asks for, in words, in a report and in numbers.
+// A deck's problem as printed lines and report entries, and a bound on ||H||_1.
 #pragma once
 
 #include "drivers/support/context.hpp"
@@ -7,17 +7,17 @@
 
 namespace heddle::driver {
 
-/// Grid, potential, motion, propagator, pulses and absorber, in a line or more.
+/// Print grid, potential, motion, propagator, pulses and absorber.
 void say_problem(const Context& context, const Deck& deck);
 
-/// The deck in short, for a report.
+/// Return the deck in short, for a report.
 [[nodiscard]] nlohmann::ordered_json deck_inputs(const Deck& deck);
 
-/// Bound on ||H||_1 over the run: the band's sum and the deepest potential, at t = 0 (moving nuclei do not change it
-/// much) and with all pulses at their highest.
+/// Return a bound on ||H||_1 over the run: the kinetic band's sum plus the deepest potential at t = 0 (moving nuclei
+/// change it little) plus all pulses at their peaks.
 [[nodiscard]] double norm_bound(const schrodinger::Hamiltonian& hamiltonian);
 
-/// The larger; NaN, which passes every comparison, counts as infinity.
+/// Return the larger number; NaN, with which every comparison is false, counts as infinity.
 [[nodiscard]] double worse(double so_far, double now);
 
 }  // namespace heddle::driver

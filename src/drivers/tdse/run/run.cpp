@@ -1,3 +1,4 @@
+// A deck's run in time.
 #include "drivers/tdse/run/run.hpp"
 
 #include "drivers/support/certificates.hpp"
@@ -40,7 +41,7 @@ void add_times(Report& report, const Simulation& simulation, const Keeper& keepe
   out["eigenstates"] = times.eigenstates;
   out["observables"] = times.observables;
   out["output_wait"] = keeper.waited();
-  // Beside the steps, by threads of their own (eigenstates only where a device computes).
+  // Times of concurrent threads (eigenstates only if a device computes).
   out["eigenstates_computed"] = times.eigenstates_computed;
   out["output"] = keeper.seconds();
   if (steps > 0) {
@@ -52,7 +53,7 @@ void add_times(Report& report, const Simulation& simulation, const Keeper& keepe
   }
 }
 
-// What a run reports of a wave function, of which an error is known.
+// A reported quantity of a wave function with its error.
 struct Reported {
   const char* name;
   double value;
@@ -73,7 +74,7 @@ std::vector<Reported> reported(const Simulation& simulation, const Observables& 
   return all;
 }
 
-// Errors of the results, null where they are not known, the names of those below them, and what the grid does.
+// Enter the errors of the results (null if unknown), the names of results below their errors, and the grid's errors.
 void add_errors(nlohmann::ordered_json& results, Simulation& simulation, Index k, const Deck& deck) {
   const Observables& last = simulation.observables(k);
   results["psi_error"] = last.error;
@@ -90,7 +91,7 @@ void add_errors(nlohmann::ordered_json& results, Simulation& simulation, Index k
   results["dx_tail"] = grid.tail;
 }
 
-// The wave functions in turn, the first again.
+// Enter each wave function in turn, the first again.
 void add_others(nlohmann::ordered_json& results, Simulation& simulation, const Deck& deck) {
   results["largest_overlap"] = simulation.largest_overlap();
   auto& all = results["wave_functions"] = nlohmann::ordered_json::array();
@@ -201,16 +202,16 @@ void say_summary(const Context& context, Simulation& simulation, const Course& c
   context.say("wrote " + deck.output_file + (deck.output_table.empty() ? "" : " and " + deck.output_table));
 }
 
-// What a run goes on from: the deck's initial states, or what a file holds of an earlier run.
+// The starting point of a run: the deck's initial states, or the results of an earlier run.
 struct Beginning {
   Record record;
   std::vector<State> states;
-  std::vector<std::vector<double>> nodes;  // Of each state; empty where they are new.
+  std::vector<std::vector<double>> nodes;  // Of each state; empty if the states are new.
   Index steps_done = 0;
-  std::vector<Course> courses;  // Of each state, so far.
+  std::vector<Course> courses;  // So far, of each state.
 };
 
-// States, nodes and record are rank 0's, the rest is known to all.
+// Return the starting point; states, nodes and record are on rank 0, the rest is on all ranks.
 Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& hamiltonian, const RunOptions& options) {
   const Communicator& comm = context.comm();
   Beginning begin;
@@ -242,7 +243,7 @@ Beginning beginning_of(Context& context, const Deck& deck, const Hamiltonian& ha
   return begin;
 }
 
-// A run that goes on takes the propagator that it took last, not the one that would be chosen now.
+// A continued run keeps its last propagator instead of choosing again.
 void keep_choice(const Communicator& comm, const schrodinger::PropagatorChoice& earlier,
                  schrodinger::PropagatorOptions& propagator) {
   if (propagator.kind != schrodinger::PropagatorKind::automatic) return;
@@ -255,7 +256,7 @@ void keep_choice(const Communicator& comm, const schrodinger::PropagatorChoice& 
       schrodinger::PropagatorChoice{kind, static_cast<int>(found[1]), static_cast<int>(found[2]), found[3], {}};
 }
 
-// All steps that are left, each recorded; the first of all states too, where they are new. The worst of all states.
+// Compute and record all remaining steps, and the initial states if they are new. Return the worst over all states.
 Course run_to_the_end(Context& context, const Deck& deck, Simulation& simulation, Keeper& keeper,
                       std::vector<Course> courses, bool is_new) {
   const auto take = [&] {

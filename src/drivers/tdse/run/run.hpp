@@ -12,16 +12,16 @@ namespace heddle::driver {
 
 struct RunOptions {
   std::string restart;  ///< File of an earlier run to continue; empty: none.
-  bool force = false;   ///< Replace results that are there.
+  bool force = false;   ///< Replace existing results.
   std::optional<Index> tile;
-  bool certificate = false;  ///< Of each exponential; the largest is checked.
+  bool certificate = false;  ///< Certify each exponential and check the largest certificate.
   std::optional<double> certificate_tolerance;
-  bool allow_growth = false;  ///< Take steps that the Taylor series does not bear, too.
+  bool allow_growth = false;  ///< Allow steps at which the Taylor series is unstable.
 };
 
-/// Runs the deck and writes its file. Throws Error(argument), before anything is computed, where a result is there
-/// already, unless options.force is set or it is what the run continues. On SIGINT, SIGTERM or SIGHUP it writes the
-/// partial file and throws Error(computation) that says how to go on. Collective; gives the exit code.
+/// Run the deck and write its file. Throw Error(argument) before the computation if a result exists already, unless
+/// options.force is set or the run continues it. On SIGINT, SIGTERM or SIGHUP write the partial file and throw
+/// Error(computation) that says how to continue. Collective; returns the exit code.
 int run_dynamics(Context& context, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                  const RunOptions& options, const nlohmann::ordered_json& inputs);
 

@@ -1,3 +1,4 @@
+// A deck's runs for many values of one of its keys.
 #include "drivers/tdse/run/scan.hpp"
 
 #include "drivers/support/file_lock.hpp"
@@ -46,7 +47,7 @@ std::vector<std::string> parts_of_text(const std::string& text, char between) {
   return parts;
 }
 
-// Whether a key of decks takes text, a list, or one of some words.
+// Return whether a key takes text, a list, or one of some words.
 bool is_no_number(const std::string& key) {
   Deck deck;
   deck.pulses.resize(1);
@@ -60,18 +61,18 @@ bool is_no_number(const std::string& key) {
   return found;
 }
 
-// As a user would write it.
+// Round to 12 digits, as a user would write the value.
 double rounded(double value) {
   return std::stod(format("%.12g", value));
 }
 
-// From the file's name, or that of the run itself.
+// Return the given output name, or one derived from the run's.
 std::filesystem::path output_of(const Deck& deck, const ScanFiles& files) {
   return files.output.empty() ? std::filesystem::path(deck.output_file).replace_extension(".scan.h5")
                               : std::filesystem::path(files.output);
 }
 
-// For rank 0.
+// Check that the outputs may be written, and lock the file. For rank 0.
 std::unique_ptr<FileLock> require_free(const std::filesystem::path& output, const ScanFiles& files,
                                        const std::string& json, const RunOptions& options) {
   const auto partial = partial_path(output);
@@ -94,7 +95,7 @@ std::unique_ptr<FileLock> require_free(const std::filesystem::path& output, cons
   return lock;
 }
 
-// Sums over a run of what its populations are.
+// Weighted means and maxima of the populations over a run.
 class Averages {
  public:
   void add(const Observables& seen, double weight) {
@@ -115,7 +116,7 @@ class Averages {
   double weights_ = 0.0;
 };
 
-// What a point's run has been, step by step, of each wave function.
+// Energies, worst values and averages of a point's run, for each wave function.
 struct Followed {
   std::vector<double> first_energies;
   std::vector<Course> courses;
@@ -163,7 +164,7 @@ void fill_point(ScanTable& table, std::size_t point, const Deck& deck, const Ham
   }
 }
 
-// The run of one point, on this rank alone. False where it was asked to end.
+// Run one point on this rank alone. Return false if asked to end.
 bool run_point(const Context& alone, const Deck& deck, const RunOptions& options, const Interruption& interruption,
                ScanTable& table, std::size_t point) {
   const Hamiltonian hamiltonian(deck.grid, deck.potential, deck.nuclei, deck.pulses, deck.absorber);
@@ -175,7 +176,7 @@ bool run_point(const Context& alone, const Deck& deck, const RunOptions& options
       alone.comm(), hamiltonian,
       {.time_step = deck.time_step, .propagator = propagator, .states = deck.output_states, .errors = {}}, initial);
   Followed followed{{}, std::vector<Course>(initial.size()), std::vector<Averages>(initial.size())};
-  // The ends of the run are half a step each.
+  // Trapezoidal rule: the ends of the run have half the weight.
   const auto take = [&](double weight) {
     for (std::size_t w = 0; w < followed.courses.size(); ++w) {
       const Observables& seen = simulation.observables(static_cast<Index>(w));
@@ -194,14 +195,14 @@ bool run_point(const Context& alone, const Deck& deck, const RunOptions& options
   return true;
 }
 
-// The deck without what says where results go.
+// Return the deck without the names of its output files.
 std::string physics_of(Deck deck) {
   deck.output_file.clear();
   deck.output_table.clear();
   return resolved_text(deck);
 }
 
-// Takes over the points of an earlier scan of the same deck, on every rank alike.
+// Copy the points of an earlier scan of the same deck; the same on every rank.
 void take_over(const Communicator& comm, const Scan& scan, const Deck& deck, const std::string& earlier,
                ScanTable& table) {
   comm.on_rank(0, [&] {
@@ -221,7 +222,7 @@ void take_over(const Communicator& comm, const Scan& scan, const Deck& deck, con
   comm.broadcast(table.numbers(), 0);
 }
 
-// This rank's points. Throws the error of the first that fails, which says where.
+// Run this rank's points. Throw the error of the first that fails, naming its point.
 void run_points(Context& context, const Scan& scan, const std::vector<Deck>& decks, const RunOptions& options,
                 ScanTable& table) {
   const Communicator& comm = context.comm();
@@ -236,7 +237,7 @@ void run_points(Context& context, const Scan& scan, const std::vector<Deck>& dec
     bool asked = false;
     const auto ranks = static_cast<std::size_t>(comm.size());
     const auto mine = static_cast<std::size_t>(comm.rank());
-    // What another rank has, or is to have, counts as nothing in the sum.
+    // Zero unfinished points, and all points on ranks other than 0, so that the sum over ranks has each once.
     std::vector<std::size_t> left;
     for (std::size_t k = 0; k < table.points(); ++k) {
       if (!table.done(k)) left.push_back(k);
@@ -257,7 +258,7 @@ void run_points(Context& context, const Scan& scan, const std::vector<Deck>& dec
   comm.all_reduce(table.numbers(), Reduction::sum);
 }
 
-// The wave functions that each point has.
+// Return the number of wave functions at each point.
 Index waves_of(const Communicator& comm, const Deck& deck) {
   auto count = static_cast<Index>(deck.levels().size());
   if (deck.initial == InitialKind::file && std::filesystem::path(deck.initial_file).extension() == ".h5") {
@@ -308,7 +309,7 @@ void add_results(Report& report, const std::filesystem::path& output, const Scan
     norm = worse(norm, table.at(k, ScanTable::Of::norm_excess));
     energy = worse(energy, table.at(k, ScanTable::Of::energy_excess));
   }
-  // Each point's own check, by its own bound.
+  // Each point is checked against its own bound.
   report.check_at_most("norm_change_over_bound", norm, 1.0);
   report.check_at_most("energy_drift_over_bound", energy, 1.0);
 }
@@ -316,7 +317,7 @@ void add_results(Report& report, const std::filesystem::path& output, const Scan
 }  // namespace
 
 std::string Scan::setting(std::size_t point) const {
-  // Whole numbers without an exponent, which keys of whole numbers do not take.
+  // Print whole numbers without an exponent, which integer keys do not accept.
   const double value = values[point];
   const bool is_whole = value == std::round(value) && std::abs(value) < 1e15;
   return key + '=' + (is_whole ? format("%.0f", value) : shortest(value));

@@ -11,29 +11,29 @@
 
 namespace heddle::driver {
 
-/// "KEY=FIRST:LAST:STEP" or "KEY=A,B,...", as it was given and understood.
+/// "KEY=FIRST:LAST:STEP" or "KEY=A,B,...": the text and its values.
 struct Scan {
   std::string text;
   std::string key;
   std::vector<double> values;
 
-  /// What sets the key to a value, as --set has it.
+  /// Return the --set argument of a point.
   [[nodiscard]] std::string setting(std::size_t point) const;
 };
-/// Throws Error(argument) for what is neither, keys that take no numbers, numbers that are not finite, a step that does
-/// not lead from FIRST to LAST, and more than 10,000 values. Values are rounded to 12 digits: 1:2:0.1 has 1.3, and
-/// not 1.3000000000000003.
+/// Parse a scan. Throw Error(argument) for any other form, keys that take no numbers, numbers that are not finite, a
+/// step that does not lead from FIRST to LAST, and more than 10,000 values. Values are rounded to 12 digits: 1:2:0.1
+/// has 1.3, not 1.3000000000000003.
 [[nodiscard]] Scan read_scan(const std::string& text);
 
 struct ScanFiles {
-  std::string output;  ///< HDF5; empty: the name of output.file with .scan.h5.
-  std::string plot;    ///< Picture; empty: none.
+  std::string output;  ///< HDF5 file; empty: the name of output.file with .scan.h5.
+  std::string plot;    ///< Picture file; empty: none.
 };
 
-/// Runs the deck of each point, whose numbers are in `scan`, shared out among the ranks: each computes points of its
-/// own alone. Writes one file, and draws it. Throws Error(argument), before anything is computed, for what
-/// run_dynamics() refuses of any point. On SIGINT, SIGTERM or SIGHUP it writes what is done to NAME.partial.h5 and
-/// throws Error(computation). Collective; gives the exit code.
+/// Run the deck of each point in `scan`. Points are shared among the ranks; each point runs on one rank. Write one
+/// file, and draw it. Throw Error(argument) before the computation for any point that run_dynamics() would refuse. On
+/// SIGINT, SIGTERM or SIGHUP write finished points to NAME.partial.h5 and throw Error(computation). Collective; returns
+/// the exit code.
 int run_scan(Context& context, const Scan& scan, const std::vector<Deck>& decks, const RunOptions& options,
              const ScanFiles& files, const nlohmann::ordered_json& inputs);
 

@@ -1,3 +1,4 @@
+// Refusal of time steps at which the Taylor series is unstable.
 #include "drivers/tdse/run/stability.hpp"
 
 #include "drivers/support/text.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using schrodinger::StepStability;
 
-// A step of three digits that is safe, for people to copy.
+// Return a safe step of three digits, which users can copy.
 double copied(const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, double largest) {
   const double unit = std::pow(10.0, std::floor(std::log10(largest)) - 2);
   for (double digits = std::floor(largest / unit); digits > 0; --digits) {
@@ -23,7 +24,7 @@ double copied(const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, dou
   return largest;
 }
 
-// What else would do, of what the deck says.
+// Name a degree that is stable at this step, or say that none is.
 std::string remedy(const StepStability& stability) {
   return stability.least_degree > 0 ? format("degree %d bears this step", stability.least_degree)
                                     : std::string("no degree bears this step");

@@ -1,4 +1,4 @@
-// Steps that would make psi grow, refused before the first.
+// Refusal of time steps at which the Taylor series is unstable.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
@@ -6,8 +6,8 @@
 
 namespace heddle::driver {
 
-/// Throws Error(argument), with the largest step that is safe, where no Taylor series of propagator.degree bears
-/// time.step; `overruled`: what runs it all the same.
+/// Throw Error(argument) with the largest safe step if the Taylor series of propagator.degree is unstable at time.step;
+/// `overruled` names the option that runs it anyway.
 void require_stable_step(const Deck& deck, const schrodinger::Hamiltonian& hamiltonian, const char* overruled);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// `heddle tdse`: reads a deck and hands it to one of the two runs.
+// `heddle tdse`: reads a deck and runs its propagation, scan or lowest levels.
 #include "drivers/commands.hpp"
 #include "drivers/shared_files.hpp"
 #include "drivers/support/standard_output.hpp"
@@ -41,7 +41,7 @@ struct Options {
   RunOptions run;
 };
 
-// What the deck says is in the report as the deck, with these settings in it.
+// The report contains the deck with these settings applied.
 OptionTable<Options> deck_options() {
   return {
       {"--input,-i,deck",
@@ -134,7 +134,7 @@ const OptionTable<Options>& all_options() {
   return table;
 }
 
-// A deck by its path, or one of those shipped by its name.
+// Return the path of a deck given by path or by the name of a shipped deck.
 std::string deck_path(const std::string& given) {
   std::error_code error;
   if (std::filesystem::exists(given, error) || given.find('/') != std::string::npos) return given;
@@ -152,13 +152,13 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// A deck's text, and the name by which messages call it; where names of files in it begin is the name's folder.
+// A deck's text and its name in messages; relative file names in it begin in the name's folder.
 struct DeckText {
   std::string name;
   std::string text;
 };
 
-// The deck that was given or, without one, what the run to be continued holds.
+// Read the given deck or, without one, the deck of the run to be continued.
 DeckText deck_of(const Communicator& comm, const Options& options) {
   DeckText deck;
   comm.on_rank(0, [&] {
@@ -176,7 +176,7 @@ DeckText deck_of(const Communicator& comm, const Options& options) {
   return deck;
 }
 
-// --set, and the options that stand for some.
+// Return the arguments of --set and of the options that abbreviate some.
 std::vector<std::string> settings_of(const Options& options) {
   std::vector<std::string> settings = options.settings;
   const bool is_run = options.levels.count == 0 && options.scan.empty();
@@ -220,7 +220,7 @@ int run(Context& context, const Options& options) {
   if (!options.scan.empty()) return scan(context, options);
   require(levels_alone || options.plot.empty(), "--plot is for --eigen and --scan; heddle plot draws a run's file");
   Deck deck = complete_deck(comm, deck_of(comm, options), settings_of(options));
-  // Of the methods to choose from, two can be certified, and compute the same exponentials.
+  // Only two of automatic's methods can be certified; both compute the same exponentials.
   const bool chosen = deck.propagator.kind == schrodinger::PropagatorKind::automatic;
   if (options.run.certificate && chosen && deck.propagator.tolerance == 0) {
     deck.propagator.kind = schrodinger::PropagatorKind::expm;
