@@ -14,7 +14,7 @@ import rooms  # noqa: E402  (its folder is not on the path before)
 
 PICTURE = Path(__file__).with_name("rooms.svg")
 WIDTH, HEIGHT, STEP, EDGE = 160, 62, 108, 20
-# Where a room stands: the middle of its box, and its floor, counted from the ground; and what it is, in a few words.
+# Place of a room: the middle of its box, its floor, counted from the ground, and its contents in a few words.
 PLACES = {
     "core": (520, 0, "errors, scalars, names"),
     "blas": (190, 1, "one rank's BLAS"),
@@ -71,7 +71,7 @@ def arrow(start, bends, end):
 
 
 def ends_of(arrows):
-    """Where on the lower edge of its user, and on the upper edge of the used, each arrow is: side by side."""
+    """Return the positions of the arrows, side by side on the lower edge of the user and the upper edge of the used."""
     ends = {}
     for which in (0, 1):
         for room in PLACES:

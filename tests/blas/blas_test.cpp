@@ -142,8 +142,8 @@ template <Scalar T> struct Placed {
   }
 };
 
-// Of one row or column, of odd extents, and of those that a BLAS likes to cut along the inner dimension: a tile has the
-// same bits wherever a rank happens to keep its factors.
+// Products of one row or column, of odd extents, and of extents that a BLAS tends to cut along the inner dimension: a
+// tile has the same bits at any addresses and leading dimensions of its factors.
 TYPED_TEST(Blas, TheBitsDoNotFollowTheLayout) {
   using T = TypeParam;
   struct Layout {

@@ -1,4 +1,4 @@
-// What a library counts by 32-bit integers is refused before they overflow.
+// Extents beyond the 32-bit integers of a library are refused.
 #include "blas/decompositions.hpp"
 #include "support/errors.hpp"
 #include "support/on_host.hpp"

@@ -1,4 +1,4 @@
-// Batches against the matrices one by one.
+// Batched eigensystems against those of single matrices.
 #include "eigen/problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/eigen/batched.hpp>
@@ -90,8 +90,8 @@ TYPED_TEST(JacobiBatched, SolvesEachMatrix) {
   }
 }
 
-// Of matrices that fall apart into small ones, whose vectors are full of zeros: signs of these too are the same in
-// every place of a batch, beside whatever there is.
+// Vectors of matrices that decouple into small ones are full of zeros; the signs of these too are the same in every
+// place of a batch, whatever the neighbours.
 TYPED_TEST(JacobiBatched, SignsOfZerosDoNotDependOnNeighbours) {
   using R = Real<TypeParam>;
   const auto bits_of = [](const TypeParam& x) {
@@ -154,8 +154,8 @@ TYPED_TEST(JacobiBatched, SignsOfZerosDoNotDependOnNeighbours) {
   }
 }
 
-// Off the diagonal of an indefinite matrix, elements whose squares underflow, all or in part: what begins the rotations
-// must stay orthogonal all the same.
+// Elements off the diagonal of an indefinite matrix whose squares underflow, all or in part: the vectors that rotations
+// begin at must stay orthogonal.
 TYPED_TEST(JacobiBatched, TinyElementsOffTheDiagonalLeaveItOrthogonal) {
   using R = Real<TypeParam>;
   const int least = std::numeric_limits<R>::min_exponent;

@@ -1,4 +1,4 @@
-// One matrix over ranks against the same on one.
+// Eigensystems distributed over ranks against those of one rank.
 #include "eigen/problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/eigen/distributed.hpp>

@@ -18,7 +18,7 @@ TYPED_TEST_SUITE(GradedPencils, Types);
 
 template <Scalar T> constexpr bool is_wide = std::is_same_v<Real<T>, double>;
 
-// Positive definite, of that condition.
+// A positive definite matrix of the given condition number.
 template <Scalar T> Host<T> definite(Index n, double condition, int seed) {
   std::vector<double> values;
   for (Index i = 0; i < n; ++i) {
@@ -116,7 +116,7 @@ TYPED_TEST(GradedPencils, OfIllConditionedOverlapsKeepEveryEigenvalue) {
   }
 }
 
-// What is said to be relative is so by every method.
+// Every method that reports accuracy `relative` keeps it.
 TYPED_TEST(GradedPencils, SayNothingOfAnAccuracyThatAMethodDidNotKeep) {
   const Index n = 4;
   const Host<TypeParam> S = definite<TypeParam>(n, 20, 5);

@@ -220,7 +220,7 @@ TEST(JacobiValues, OfGradedMatricesAreRightToTheirLastDigits) {
       }
       const System<double> lower = solve<double>(A, {.method = JacobiMethod::preconditioned, .lower_precision = true});
       EXPECT_LE(worst(lower.w), 10);
-      // What a tridiagonalisation makes of it.
+      // A tridiagonalisation alone loses the small eigenvalues.
       if (condition > 1e16) {
         EXPECT_GT(worst(lapack_values(A)), 1e9);
       }

@@ -1,4 +1,4 @@
-// What the tests of the Kohn-Sham model and of its self-consistency share.
+// Helpers shared by the tests of the Kohn-Sham model and of its self-consistency.
 #pragma once
 
 #include "support/errors.hpp"

@@ -17,7 +17,7 @@ using Kokkos::complex;
 template <class T> using Batch = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
 template <class T> using BatchValues = Kokkos::View<Real<T>**, Kokkos::LayoutLeft, MemorySpace>;
 
-// Matrices of a batch, and what became of them, on the host.
+// Matrices of a batch and their results, on the host.
 template <Scalar T> struct Solved {
   std::vector<Host<T>> A;
   std::vector<Host<T>> V;
@@ -56,7 +56,7 @@ template <Scalar T> Solved<T> solved(const std::vector<Host<T>>& matrices, const
   return result;
 }
 
-// On GPUs the bits of large matrices are a library's otherwise.
+// Otherwise a library decides the bits of large matrices on GPUs.
 constexpr JacobiBatchedOptions with_bits{.reproducible = true};
 
 template <Scalar T> Host<T> scaled_by(const Host<T>& A, int exponent) {
@@ -74,7 +74,7 @@ template <Scalar T> Host<T> scaled_by(const Host<T>& A, int exponent) {
   return B;
 }
 
-// Judged in double, whose range is no limit then; `exponent` is taken off both sides first.
+// Check in double, whose range is sufficient; both sides are scaled by 2^exponent first.
 template <Scalar T> void expect_solved(const Solved<T>& solved, std::size_t b, int exponent = 0) {
   using W = Wide<T>;
   const auto n = static_cast<Index>(solved.A[b].extent(0));
@@ -85,11 +85,11 @@ template <Scalar T> void expect_solved(const Solved<T>& solved, std::size_t b, i
     value = std::ldexp(value, exponent);
   }
   const Quality judged = quality<T>(A, solved.V[b], w);
-  // Of all tests of rotations; sums over a CPU's lanes are closer.
+  // 10 is the bound of all tests of rotations; sums over a CPU's lanes are more accurate.
   const double bound = test::on_host ? 2 : 10;
   EXPECT_LE(judged.residual, bound);
   EXPECT_LE(judged.orthogonality, bound);
-  // Columns one by one, for which 2-norms of all of them are too mild.
+  // Lengths are checked column by column: 2-norms of the whole matrix are too mild.
   for (Index j = 0; j < n; ++j) {
     double square = 0;
     for (Index i = 0; i < n; ++i) {

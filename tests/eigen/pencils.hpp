@@ -53,7 +53,7 @@ struct PencilQuality {
   double backward = 0;       // Largest |H c - w S c| / (n u (|H|_F + |w| |S|_F) |c|)
   double orthogonality = 0;  // Largest |c_i^H S c_j - delta_ij| / (n u |S|_F |c_i| |c_j|)
 };
-// Of the matrices scaled so that the diagonal of S is 1; in double, so that it costs some u of double.
+// Quality for the matrices scaled so that the diagonal of S is 1; computed in double, with errors of some u of double.
 template <Scalar T> PencilQuality pencil_quality(const Host<T>& H, const Host<T>& S, const Solution<T>& found) {
   using W = Wide<T>;
   const std::size_t n = H.extent(0);
@@ -84,7 +84,7 @@ template <Scalar T> PencilQuality pencil_quality(const Host<T>& H, const Host<T>
       residual[i] -= SC[i + j * n] * found.w[j];
     }
     const double size = (frobenius(A) + std::abs(found.w[j]) * frobenius(B)) * lengths[j];
-    // Of H = 0 and w = 0 nothing is left.
+    // The residual is 0 for H = 0 and w = 0, and `size` too.
     const double left = frobenius(residual);
     const double backward = left == 0 ? 0 : left / (nu * size);
     result.backward = backward <= result.backward ? result.backward : backward;
@@ -223,7 +223,7 @@ template <Scalar T> Host<T> overlap(Index n, double share, double low, int seed)
   return S;
 }
 
-// Of Gaussians exp(-a (x - k)^2) at integers: Toeplitz, as ill-conditioned as they overlap.
+// Overlaps of Gaussians exp(-a (x - k)^2) at integers: Toeplitz, as ill-conditioned as they overlap.
 template <Scalar T> Host<T> gaussians(Index n, double exponent) {
   const Host<T> S = host_matrix<T>(n);
   for (Index j = 0; j < n; ++j) {

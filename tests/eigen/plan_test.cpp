@@ -1,4 +1,4 @@
-// Plans of eigensystems: what they begin at, what they keep, and what they refuse.
+// Plans of eigensystems: first vectors, memory that is kept, and errors.
 #include "eigen/systems.hpp"
 #include "support/allocations.hpp"
 #include "support/errors.hpp"
@@ -26,7 +26,7 @@ TYPED_TEST(JacobiPlans, BeginAtTheVectorsOfTheLastMatrix) {
   const Kokkos::View<Real<T>*, MemorySpace> w("w", n);
   JacobiPlan<T> plan(ExecutionSpace(), n, {.method = JacobiMethod::blocked, .warm_start = true});
   const auto solved = [&](JacobiPlan<T>& by, const Host<T>& matrix) {
-    // What V holds is of no use.
+    // The content of V on entry does not matter.
     Kokkos::deep_copy(V, T(std::numeric_limits<Real<T>>::quiet_NaN()));
     System<T> system;
     system.report = by.execute(to_device<T>(matrix), w, V);
@@ -48,15 +48,15 @@ TYPED_TEST(JacobiPlans, BeginAtTheVectorsOfTheLastMatrix) {
   const System<T> again = solved(moved, A);
   EXPECT_EQ(again.report.rotations, first.report.rotations);
   EXPECT_EQ(again.w, first.w);
-  // Of an iteration that did not converge nothing is kept.
+  // Vectors of an iteration that did not converge are not kept.
   JacobiPlan<T> short_of(ExecutionSpace(), n, {.method = JacobiMethod::blocked, .sweeps = 1, .warm_start = true});
   EXPECT_FALSE(short_of.execute(to_device<T>(A), w, V).converged);
   const Index rotations = short_of.execute(to_device<T>(A), w, V).rotations;
   EXPECT_EQ(short_of.execute(to_device<T>(A), w, V).rotations, rotations);
 }
 
-// What a plan keeps serves the next matrix: bits are those of a call by itself, of definite and indefinite matrices in
-// turn, and where methods take matrices only nothing is allocated.
+// A plan's memory serves the next matrix: bits are those of a separate call, for definite and indefinite matrices in
+// turn, and methods that need no vectors besides matrices allocate nothing.
 TYPED_TEST(JacobiPlans, KeepTheirMemory) {
   using T = TypeParam;
   constexpr Index n = 70;

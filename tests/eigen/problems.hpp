@@ -1,4 +1,4 @@
-// Hermitian matrices with known difficulties, and what their eigensystems are judged by.
+// Hermitian matrices with known difficulties, and measures of the errors of their eigensystems.
 #pragma once
 
 #include "support/matrices.hpp"
@@ -159,7 +159,7 @@ class WideRotations {
       }
     }
   }
-  /// Of n x n numbers that are those of 256 bits themselves, column by column.
+  /// Construct from n x n numbers of 256 bits, column by column.
   WideRotations(std::size_t n, const std::vector<Number>& re, const std::vector<Number>& im)
       : n_(n), re_(n * n), im_(n * n) {
     std::vector<std::size_t> order(n);

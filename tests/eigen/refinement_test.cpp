@@ -1,4 +1,4 @@
-// Steps of Ogita and Aishima's refinement, whatever they begin at: what they call right must be so.
+// Steps of Ogita and Aishima's refinement from all kinds of vectors: results that they report as right must be right.
 #include "eigen/batched/refinement.hpp"
 
 #include "eigen/dense/convergence.hpp"
@@ -46,7 +46,7 @@ template <Scalar T> struct Products {
   }
 };
 
-// Matrices with what their vectors begin at, and what became of them.
+// Matrices, their first vectors, and their results.
 template <Scalar T> struct Case {
   std::vector<Host<T>> A;
   std::vector<Host<T>> X;

@@ -232,7 +232,7 @@ TYPED_TEST(Relative, OfTwoRowsIsRight) {
   }
 }
 
-// What rotations by tiny angles left: the angle says nothing about what is added to a short column.
+// Rotations by tiny angles left large elements here: the angle does not bound the multiple added to a short column.
 TEST(RelativeStop, SeesWhatTinyAnglesLeave) {
   const Host<double> A = host_matrix<double>(3);
   const double real[3][3] = {{5.22333535839118, -1.5150297610027114e+19, -2.295180946159573e+40},

@@ -1,4 +1,4 @@
-// What self-consistency of the Kohn-Sham model has to fulfil.
+// Tests of self-consistency of the Kohn-Sham model.
 #include "kohn_sham_support.hpp"
 #include "support/errors.hpp"
 
@@ -123,7 +123,7 @@ TEST(SelfConsistency, EnergyConvergesWithTheGrid) {
   EXPECT_NEAR(energy(256, 56), wide, 1e-8);
 }
 
-// Far apart, two closed-shell atoms are themselves.
+// Two closed-shell atoms far apart do not interact.
 TEST(SelfConsistency, AtomsFarApartAreAtoms) {
   const auto solved = [](std::vector<double> charges, std::vector<double> positions) {
     KohnShamOptions options;

@@ -41,7 +41,7 @@ template <Scalar T> Host<T> graded_rectangle(Index m, Index n, double power, int
   }
   return A;
 }
-// Of rank at most `rank`: columns that repeat.
+// A matrix of rank at most `rank`, whose columns repeat.
 template <Scalar T> Host<T> repeated(Index m, Index n, Index rank, int seed) {
   const Host<T> A = random_rectangle<T>(m, n, seed);
   for (Index j = 0; j < n; ++j) {

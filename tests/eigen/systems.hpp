@@ -1,4 +1,4 @@
-// Eigensystems that were computed, and what is promised of them.
+// Computed eigensystems, and checks of their documented bounds.
 #pragma once
 
 #include "eigen/problems.hpp"

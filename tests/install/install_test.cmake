@@ -1,6 +1,6 @@
-# Installs BUILD into a temporary folder, whose name has spaces where the compiler takes them; looks that nothing there
-# leads back to BUILD or SOURCE; builds the project CONSUMER against it, as the README says, and runs what came out; runs
-# the command; removes all. What failed is left for a look.
+# Installs BUILD into a temporary folder, whose name has spaces if the compiler accepts them; checks that nothing there
+# leads back to BUILD or SOURCE; builds the project CONSUMER against it, as the README says, and runs the program; runs
+# the command; removes all. A failed installation is kept for inspection.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   list(JOIN ARGN " " line)
@@ -19,7 +19,7 @@ if(CXX_COMPILER MATCHES "nvcc_wrapper$")
 endif()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 
-# What the loader and CMake read.
+# Files that the loader and CMake read.
 file(GLOB_RECURSE package "${prefix}/*.cmake")
 foreach(file IN LISTS package)
   file(READ "${file}" text)
@@ -55,7 +55,7 @@ run(${MPIEXEC} ${NUMPROC} 2 ${WORK}/example/example_gemm)
 
 run(${prefix}/bin/heddle --version)
 run(${prefix}/bin/heddle gemm --size 8 --tile 8)
-# A deck by its name alone is one that was installed: there are none in an empty folder.
+# A deck found by its name alone is an installed one: the folder is empty.
 file(MAKE_DIRECTORY ${WORK}/empty)
 run(${CMAKE_COMMAND} -E chdir ${WORK}/empty ${prefix}/bin/heddle tdse h2plus-stretch --set time.steps=1 --set
     grid.points=61)

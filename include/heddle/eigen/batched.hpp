@@ -26,8 +26,8 @@ struct JacobiBatchedReport {
 
 namespace compiled {
 
-/// `history`: what became of the one matrix, its off_norms included. `method`: automatic, or round_robin where nothing
-/// else than its rotations was asked for.
+/// `history`: report of a batch's only matrix, with off_norms. `method`: automatic, or round_robin to allow no other
+/// rotations.
 template <Scalar T>
 JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
                                    const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
@@ -45,19 +45,19 @@ JacobiBatchedReport jacobi_batched(const ExecutionSpace& space, const StridedBat
 /// group of them after another; those that are not positive definite, or of which accuracy `norm` is asked for, begin
 /// at the vectors that a tridiagonalisation with implicit QL finds, and take one or two sweeps. On NVIDIA GPUs, where
 /// bits need not be reproducible, these begin at the library's vectors (XsyevBatched), in float for double, which steps
-/// of Ogita and Aishima's refinement make orthonormal and right; clusters of close eigenvalues that those leave are
-/// rotated, and where the library fails there is the tridiagonalisation. So do positive definite matrices there whose
-/// diagonal spans less than a factor of 16, which the errors of accuracy `relative` allow.
+/// of Ogita and Aishima's refinement make orthonormal and accurate; clusters of close eigenvalues that these leave are
+/// rotated, and the tridiagonalisation is used if the library fails. The same holds there for positive definite
+/// matrices whose diagonal spans less than a factor of 16, which the errors of accuracy `relative` allow.
 ///
 /// Any strides; A must not overlap V. Throws Error(argument) for shapes that don't fit. Matrices that did not converge
-/// are counted in the report; w and V of these hold what there was (NaNs, of matrices that hold any, from n = 65 on).
-/// Errors as jacobi() has them. Positive definite matrices whose diagonal spans more than 2^400 (2^24 of float; from n
-/// = 65 on 2^800 and 2^80) are solved as jacobi() says, one after another when the rest is done: right, but not fast.
-/// Blocks. Bits: reproducible for any number of threads, and a matrix's do not depend on its neighbours; on NVIDIA GPUs
-/// none from n = 65 on, or the same with the option `reproducible`, which takes 1.5 (n = 96) to 8 times (n = 512) as
-/// long. Cost: 6 n^3 flops a sweep, 6 to 11 sweeps; 15 n^3 in all of large matrices that begin at vectors, 8 n^3 a step
-/// of the refinement, two to five steps (four times that for complex T). Memory from n = 65 on: three to six matrices
-/// for each of a group, which takes up to 512 MiB on CPUs and a quarter of the free memory, the library's included, on
+/// are counted in the report; w and V of these hold their last state (from n = 65 on NaNs, for matrices that hold any).
+/// Errors as for jacobi(). Positive definite matrices whose diagonal spans more than 2^400 (2^24 of float; from n = 65
+/// on 2^800 and 2^80) are solved as jacobi() says, one after another when the rest is done: accurate, but slow. Blocks.
+/// Bits: reproducible for any number of threads, and a matrix's do not depend on its neighbours; on NVIDIA GPUs none
+/// from n = 65 on, or the same with the option `reproducible`, which takes 1.5 (n = 96) to 8 times (n = 512) as long.
+/// Cost: 6 n^3 flops a sweep, 6 to 11 sweeps; 15 n^3 in all of large matrices that begin at vectors, 8 n^3 a step of
+/// the refinement, two to five steps (four times that for complex T). Memory from n = 65 on: three to six matrices for
+/// each of a group, which takes up to 512 MiB on CPUs and a quarter of the free memory, the library's included, on
 /// GPUs.
 template <class ViewA, class ViewW, class ViewV>
   requires Scalar<typename ViewV::non_const_value_type>

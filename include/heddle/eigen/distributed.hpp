@@ -9,19 +9,19 @@ namespace heddle::eigen {
 
 /// A V = V diag(w), V^H V = I, w ascending, for a Hermitian n x n matrix over the ranks of `comm`: one-sided block
 /// Jacobi on A + s I, whose columns are dealt out. Each rank makes the columns of two groups orthogonal to one another;
-/// then groups move on, round all ranks (R. P. Brent, F. T. Luk, 1985), in halves: those that are through travel while
-/// the others are worked on.
+/// then groups move on, round all ranks (R. P. Brent, F. T. Luk, 1985), in halves: finished halves travel while the
+/// others are rotated.
 ///
-/// A, V: any placements; all of A is read, and nothing else than a Hermitian matrix is expected in it. w: n reals, the
-/// same on every rank. Takes methods automatic and blocked, accuracies automatic and norm, and neither warm_start nor
-/// lower_precision; `block` as jacobi() does. Throws Error(argument), on every rank alike, for others, shapes that
-/// don't fit, and NaN or infinity in A. Collective; blocks.
+/// A, V: any placements; all of A is read and must be Hermitian. w: n reals, the same on every rank. Takes methods
+/// automatic and blocked, accuracies automatic and norm, and neither warm_start nor lower_precision; `block` as
+/// jacobi() does. Throws Error(argument), on every rank alike, for others, shapes that don't fit, and NaN or infinity
+/// in A. Collective; blocks.
 ///
-/// Errors: as jacobi() with accuracy `norm`, whatever A is: small eigenvalues of graded matrices have no digits of
-/// their own here, which one rank's jacobi() finds. Bits: reproducible for any number of threads; other numbers of
-/// ranks have others, as the order of rotations is another. Cost: 6 n^3 / P flops and 4 n^2 / P elements sent a sweep
-/// and rank (8 n^2 / P for P = 2 and more, both ways counted). Memory: 2 n^2 / P elements a rank for the iteration, and
-/// once more as much where A comes and V goes.
+/// Errors: as jacobi() with accuracy `norm`, whatever A is: small eigenvalues of graded matrices have no relative
+/// accuracy here, unlike one rank's jacobi(). Bits: reproducible for any number of threads; they depend on the number
+/// of ranks, which sets the order of rotations. Cost: 6 n^3 / P flops and 4 n^2 / P elements sent a sweep and rank (8
+/// n^2 / P for P = 2 and more, both ways counted). Memory: 2 n^2 / P elements a rank for the iteration, and as much
+/// again while A is dealt out and V is collected.
 template <Scalar T>
 [[nodiscard]] JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
                                   const Kokkos::View<Real<T>*, MemorySpace>& w, const DistributedMatrix<T>& V,

@@ -5,13 +5,13 @@
 
 namespace heddle::eigen {
 
-/// JacobiReport of the rotations that solved H C = S C diag(w), and what the pencil was like.
+/// JacobiReport of the rotations that solved H C = S C diag(w), and the conditioning of the pencil.
 struct JacobiGeneralisedReport : JacobiReport {
-  /// The least share that a pivot of the Cholesky factorization of S has of its diagonal element: 1 of diagonal
-  /// matrices, and of the order of 1/kappa where D^-1 S D^-1, D^2 = diag(S), has the condition kappa.
+  /// The least ratio of a pivot of the Cholesky factorization of S to its diagonal element: 1 for diagonal matrices,
+  /// and of the order of 1/kappa if D^-1 S D^-1, D^2 = diag(S), has the condition number kappa.
   double least_pivot = 1;
-  /// How much larger elements became in the reduction: max |L^-1 H L^-H| / max |H|, rows and columns of both scaled so
-  /// that the diagonal of S is between 1 and 4. Nothing is reduced, and this is 1, where both H and S were factored.
+  /// Growth of elements in the reduction: max |L^-1 H L^-H| / max |H|, rows and columns of both scaled so that the
+  /// diagonal of S is between 1 and 4. 1 if both H and S were factored, as nothing is reduced then.
   double growth = 1;
   int refinement_sweeps = 0;  ///< Sweeps of all steps of refinement; their rotations are among `rotations`.
 };
@@ -54,7 +54,7 @@ JacobiGeneralisedReport jacobi_generalised(const ExecutionSpace& space, const St
 /// Pairs are refined where the backward errors below, which are computed of all of them, are more than 4 n u, and at
 /// least once where the first has least_pivot below 1/128 or the others a growth above 128: the pencil C^H H C, C^H S
 /// C, in twice the precision, which is nearly diagonal and nearly the identity, reduced with its small rows first, and
-/// cyclic rotations of what is left of it.
+/// cyclic rotations of the result.
 ///
 /// Errors, all in terms of the scaled matrices D^-1 H D^-1, D^-1 S D^-1 and vectors D c: each pair has a backward error
 /// |H c - w S c| <= 10 n u (|H|_F + |w| |S|_F) |c|, however ill-conditioned S is, and |c_i^H S c_j - delta_ij| <= 10 n
@@ -79,8 +79,8 @@ template <class ViewH, class ViewS, class ViewW, class ViewC>
                                          strided(typename ViewS::const_type(S)), strided(w), &vectors, options);
 }
 
-/// The eigenvalues w of jacobi() with S, without the eigenvectors; of pencils that are not definite these are computed,
-/// too, as they tell how good the eigenvalues are.
+/// The eigenvalues w of jacobi() with S, without the eigenvectors; for pencils that are not definite the eigenvectors
+/// are computed too, as the errors of the eigenvalues are estimated by them.
 template <class ViewH, class ViewS, class ViewW>
   requires RealScalar<typename ViewW::non_const_value_type>
 [[nodiscard]] JacobiGeneralisedReport jacobi_values(const ExecutionSpace& space, const ViewH& H, const ViewS& S,

@@ -46,8 +46,7 @@ enum class JacobiAccuracy {
   automatic,
   /// Elements with |a_ij| <= tolerance sqrt(a_ii a_jj) are left: each eigenvalue is accurate relative to its own size,
   /// as far as the matrix with unit diagonal D^-1 A D^-1 determines it (J. Demmel, K. Veselic, 1992). A must be
-  /// positive
-  /// definite. Every method but `classical` can keep it.
+  /// positive definite. Every method but `classical` can keep it.
   relative,
   /// Elements that are small beside the norm of A are left: the errors of all eigenvalues are alike.
   norm,
@@ -61,7 +60,7 @@ enum class JacobiAccuracy {
 enum class JacobiEnd {
   diagonal,       ///< There was nothing to rotate.
   tolerance,      ///< A whole sweep found nothing above the tolerance.
-  quadratic,      ///< The elements and angles of the last sweep bound what is left by the tolerance.
+  quadratic,      ///< The elements and angles of the last sweep bound the remaining ones by the tolerance.
   sweep_limit,    ///< It has not converged: JacobiOptions::sweeps were not enough.
   rotation_limit  ///< It has not converged: JacobiOptions::rotations were not enough.
 };
@@ -74,8 +73,8 @@ struct JacobiOptions {
   /// Whether the upper triangle of A is read, and not the lower one. The diagonal is read in either case; of a complex
   /// matrix, its real parts.
   bool upper = false;
-  /// What an element off the diagonal may be, as the accuracy measures it, or the cosine between two columns. The
-  /// default 0 stands for 2 sqrt(n) u.
+  /// The largest element off the diagonal that is left, as the accuracy measures it, or the largest cosine between two
+  /// columns. The default 0 stands for 2 sqrt(n) u.
   double tolerance = 0;
   int sweeps = 40;          ///< The iteration ends after this many sweeps, converged or not.
   Index rotations = 0;      ///< Methods `classical` and `cyclic` end after this many rotations; 0 sets no limit.
@@ -88,7 +87,7 @@ struct JacobiOptions {
 };
 
 struct JacobiReport {
-  bool converged = true;                                ///< Whether what is left is below the tolerance.
+  bool converged = true;                                ///< Whether the remaining elements are below the tolerance.
   JacobiEnd end = JacobiEnd::diagonal;                  ///< Why the iteration ended.
   JacobiMethod method = JacobiMethod::automatic;        ///< The method that was used.
   JacobiAccuracy accuracy = JacobiAccuracy::automatic;  ///< The accuracy that was kept.
@@ -114,21 +113,21 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
 ///
 /// A: n x n, any strides; one triangle is read, nothing written. w: n reals. V: n x n, any strides; it must not overlap
 /// A. Throws Error(argument) for shapes that don't fit, NaN or infinity in A, and accuracy `relative` where A is not
-/// positive definite. An iteration that does not converge says so in the report, whose `converged` is to be looked at;
-/// w and V then hold what it had. Blocks; all work is ordered on `space`.
+/// positive definite. The report's `converged` is false if the iteration did not converge; w and V then hold its last
+/// state. Blocks; all work is ordered on `space`.
 ///
-/// Errors: |w_i - lambda_i| <= 10 n u |A|_2 and |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u. Where the
-/// report's accuracy is `relative` also |w_i - lambda_i| <= 10 n u kappa(D^-1 A D^-1) lambda_i with D^2 = diag(A), for
+/// Errors: |w_i - lambda_i| <= 10 n u |A|_2 and |A V - V diag(w)|_2 <= 10 n u |A|_2, |V^H V - I|_2 <= 10 n u. If the
+/// report's accuracy is `relative`, also |w_i - lambda_i| <= 10 n u kappa(D^-1 A D^-1) lambda_i with D^2 = diag(A), for
 /// each lambda_i that is a normal number: by methods automatic, cyclic, round_robin, blocked and preconditioned, with a
-/// warm start too, of all four scalar types, and for elements anywhere in the type's range. `classical` has the first
-/// three alone, and so has every method where A is not positive definite. A tolerance of the caller's adds n times that
-/// much.
+/// warm start too, of all four scalar types, and for elements anywhere in the type's range. Only the first three bounds
+/// hold for `classical`, and for every method if A is not positive definite. A tolerance of the caller's adds n times
+/// that much.
 ///
 /// A diagonal that spans more than 2^800 (2^80 of float; up to n = 64, by automatic and round_robin, 2^400 and 2^24) is
-/// out of reach of the kernels. Such float matrices are solved in double. Such double ones are solved on the host, each
-/// row or column with an exponent of its own: by two-sided rotations where the method is cyclic or round_robin, else by
-/// one-sided ones of single columns of the Cholesky factor, from the beginning whatever warm start is given. n = 100
-/// takes some milliseconds, n = 1000 some ten seconds of one thread.
+/// out of range for the kernels. Such float matrices are solved in double. Such double ones are solved on the host,
+/// each row or column with an exponent of its own: by two-sided rotations where the method is cyclic or round_robin,
+/// else by one-sided ones of single columns of the Cholesky factor, from the beginning whatever warm start is given. n
+/// = 100 takes some milliseconds, n = 1000 some ten seconds of one thread.
 ///
 /// Bits: none, or reproducible for any number of threads with that option. Cost: 6 n^3 flops a sweep of `blocked` (4
 /// times that for complex T), with 6 to 9 sweeps; a tridiagonalisation, 8 n^3 and one or two sweeps of
@@ -169,13 +168,13 @@ template <Scalar T> class JacobiPlan {
   JacobiPlan(const JacobiPlan&) = delete;
   JacobiPlan& operator=(const JacobiPlan&) = delete;
 
-  /// As jacobi(); what V holds on entry does not matter. The vectors of an iteration that did not converge are no
-  /// beginning for the next one.
+  /// As jacobi(); what V holds on entry does not matter. The next iteration does not begin at vectors of one that did
+  /// not converge.
   template <class ViewA, class ViewW, class ViewV>
   [[nodiscard]] JacobiReport execute(const ViewA& A, const ViewW& w, const ViewV& V) {
     return solve(strided(typename ViewA::const_type(A)), strided(w), strided(V));
   }
-  /// The next matrix has nothing to do with the last one.
+  /// Begin the next matrix without the vectors of the last one.
   void restart() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Jacobi rotations of many small matrices, as every engine does them: what is known of a matrix, when it is done, and
-// what its eigenvalues are. Engines supply the arithmetic: a team of threads and its registers, or a lane of a vector.
+// Jacobi rotations of many small matrices: the state of a matrix, the end of its iteration and its eigenvalues, shared
+// by all engines. Engines supply the arithmetic: a team of threads and its registers, or a lane of a vector.
 #pragma once
 
 #include "eigen/dense/convergence.hpp"
@@ -8,12 +8,11 @@
 
 namespace heddle::eigen::impl {
 
-/// Ends of a matrix that nothing was done with: NaN or infinity in it, or a diagonal that spans more than its engine
-/// can take.
+/// Ends of a matrix that was not solved: it holds NaN or infinity, or its diagonal spans more than the engine can take.
 inline constexpr int end_not_finite = -1;
 inline constexpr int end_too_graded = -2;
 
-/// What became of one matrix.
+/// Result of one matrix.
 struct Outcome {
   int sweeps = 0;
   int end = static_cast<int>(JacobiEnd::sweep_limit);  ///< JacobiEnd, or one of the ends above.
@@ -21,7 +20,7 @@ struct Outcome {
   Index rotations = 0;
 };
 
-/// All the matrices, and what is asked for.
+/// All matrices of a batch, and the options.
 template <Scalar T> struct Batch {
   using R = Real<T>;
   StridedBatch<const T> A;
@@ -35,17 +34,17 @@ template <Scalar T> struct Batch {
   int most_sweeps;
   int most_spread;  ///< Powers of two that a diagonal may span.
   Kokkos::View<Outcome*, MemorySpace> outcomes;
-  Kokkos::View<R*, MemorySpace> history;  ///< Of a batch of one: a number of each sweep; else without elements.
+  Kokkos::View<R*, MemorySpace> history;  ///< One number a sweep for a batch of one matrix; empty otherwise.
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int rows() const { return static_cast<int>(A.extent(0)); }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Index count() const { return static_cast<Index>(A.extent(2)); }
 };
 
-/// What a first look at a matrix finds.
+/// Sizes of the elements of a matrix, found before it is scaled.
 template <class R> struct Extremes {
-  R largest = 0;          ///< Of the parts of all elements; infinity or NaN where one is not finite.
-  R least = 0;            ///< Of the diagonal.
-  bool diagonal = false;  ///< Nothing but zeros off the diagonal.
+  R largest = 0;          ///< Largest real or imaginary part of all elements; infinity or NaN if one is not finite.
+  R least = 0;            ///< Smallest element of the diagonal.
+  bool diagonal = false;  ///< Whether all elements off the diagonal are zero.
 };
 
 /// Whether columns are taken by the diagonal's elements, the largest first, before they are factored; see
@@ -60,9 +59,9 @@ KOKKOS_INLINE_FUNCTION bool spans_too_much(JacobiAccuracy accuracy, R largest, R
   return accuracy != JacobiAccuracy::norm && least > 0 && exponent_above(largest) - exponent_above(least) > most_spread;
 }
 
-/// One matrix on its way. What is rotated is A times 2^-exponent: its Cholesky factor's columns where the outcome is
-/// `relative`, whose lengths are the roots of eigenvalues, and otherwise A + shift I, whose lengths are these and
-/// shift.
+/// State of one matrix. A is scaled by 2^-exponent. If the outcome is `relative`, rotations act on the columns of its
+/// Cholesky factor, and their lengths are the roots of the eigenvalues; otherwise they act on A + shift I, and the
+/// lengths are the eigenvalues plus shift.
 template <class R> struct Progress {
   int exponent = 0;
   R shift = 0;
@@ -82,17 +81,17 @@ template <class R> struct Progress {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool done() const {
     return outcome.end != static_cast<int>(JacobiEnd::sweep_limit);
   }
-  /// A diagonal is returned as it was given: scaled, the least of it might vanish.
+  /// Diagonal matrices are returned as given: scaling might underflow their smallest element.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_diagonal() const {
     return outcome.end == static_cast<int>(JacobiEnd::diagonal);
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool relative() const { return outcome.relative != 0; }
-  /// What elements are multiplied by before rotations, and eigenvalues after them.
+  /// Factors of elements before the rotations (down) and of eigenvalues after them (up).
   [[nodiscard]] KOKKOS_INLINE_FUNCTION PowerOfTwo<R> down() const { return PowerOfTwo<R>(-exponent); }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION PowerOfTwo<R> up() const { return PowerOfTwo<R>(is_diagonal() ? 0 : exponent); }
   /// The eigenvalue, scaled, of a column that has become orthogonal to all others.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION R value(R length) const { return relative() ? length * length : length - shift; }
-  /// Counts a sweep, of which `nothing` says that it found no pair above the tolerance.
+  /// Count a sweep; `nothing`: it found no pair above the tolerance.
   KOKKOS_INLINE_FUNCTION void end_sweep(const SweepCounts<R>& counts, bool nothing, R tolerance, Index n) {
     ++outcome.sweeps;
     outcome.rotations += counts.rotations;

@@ -1,3 +1,4 @@
+// Batches of small Hermitian eigenproblems, and the choice of kernels for each size.
 #include "core/instantiate.hpp"
 #include "eigen/batched/batch.hpp"
 #include "eigen/batched/small_columns.hpp"
@@ -25,7 +26,7 @@ template <Scalar T, int fixed_pairs> void launch_teams(const ExecutionSpace& spa
 }
 
 template <Scalar T, int N> void launch_columns(const ExecutionSpace& space, const Batch<T>& batch) {
-  // Two columns of a thread are to fit its registers.
+  // Two columns must fit the registers of a thread.
   constexpr int registers = N * static_cast<int>(sizeof(T)) / 2;
   constexpr int split = registers <= 128 ? 1 : registers <= 256 ? 2 : 4;
   using Kernel = SmallColumns<T, N, split>;
@@ -68,7 +69,7 @@ template <Scalar T> void launch_for(const ExecutionSpace& space, const Batch<T>&
   }
 }
 
-// A matrix of the batch whose diagonal spans too much for its neighbours' arithmetic.
+// Solve one matrix of the batch whose diagonal spans too much for the kernels.
 template <Scalar T>
 JacobiReport solve_graded_one(const ExecutionSpace& space, const StridedBatch<const T>& A,
                               const StridedMatrix<Real<T>>& w, const StridedBatch<T>* V,
@@ -115,7 +116,7 @@ void require_arguments(const StridedBatch<const T>& A, const StridedMatrix<Real<
   require(options.tolerance >= 0, "eigen::jacobi_batched: a tolerance of ", options.tolerance);
 }
 
-// How the engines say what became of one matrix, in the words of the solver of one.
+// Translate the outcome of one matrix to the report of jacobi().
 template <Scalar T>
 void describe(const ExecutionSpace& space, const Batch<T>& batch, const Outcome& outcome, bool in_lanes,
               JacobiReport& report) {

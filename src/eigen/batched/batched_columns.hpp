@@ -1,4 +1,4 @@
-// Batches of matrices in memory: who works on which of them, and how many there are at a time.
+// Batches of matrices in memory: assignment of teams to matrices and columns, and the size of a group.
 #pragma once
 
 #include "comm/vendor.hpp"
@@ -21,7 +21,7 @@ inline MatrixTeams matrix_teams(const ExecutionSpace& space, int count) {
                                : MatrixTeams(space, count, team_threads / vector_threads, vector_threads);
 }
 
-/// Columns that a team works on, a thread of it (with its vector) a column at a time.
+/// Number of columns of a team; a thread (with its vector) takes one column at a time.
 inline constexpr int columns_of_team = 32;
 /// Teams for all columns of `matrices` matrices: those of a matrix follow one another.
 inline MatrixTeams teams_by_columns(const ExecutionSpace& space, int matrices, int columns) {
@@ -40,8 +40,8 @@ void for_each_column(const ExecutionSpace& space, const char* label, int matrice
       });
 }
 
-/// How many matrices of so many bytes are worked on together: on CPUs 512 MiB of them, on GPUs what a quarter of the
-/// free memory holds.
+/// Number of matrices, of so many bytes each, in a group: as many as fit 512 MiB on CPUs, and a quarter of the free
+/// memory on GPUs.
 inline int matrices_at_once(Index bytes_of_one, Index count) {
   const Index room =
       heddle::impl::on_host ? Index{512} << 20 : static_cast<Index>(heddle::impl::vendor::memory_info().free / 4);

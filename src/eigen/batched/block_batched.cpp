@@ -1,5 +1,5 @@
 // Many Hermitian eigenproblems whose matrices are too large for a team's scratch memory: block columns of all of them
-// are rotated side by side, and what goes on in one matrix, no other sees.
+// are rotated side by side, and no matrix affects another.
 #include "core/instantiate.hpp"
 #include "eigen/batched/block_group.hpp"
 #include "eigen/batched/library_vectors.hpp"
@@ -13,7 +13,7 @@
 namespace heddle::eigen::impl {
 namespace {
 
-// What groups of at most so many matrices work with, one after another.
+// Workspace for groups of at most `at_once` matrices, shared by one group after another.
 template <Scalar T> struct Bench {
   Bench(const ExecutionSpace& space, Index n, int at_once)
       : kept(space, true), scratch(space, &kept), columns(scratch, n, n, 0, at_once) {}
@@ -194,8 +194,8 @@ template <Scalar T> class BlockEngine {
     find_vectors<T>(space_, *bench_.tridiagonals, on_device(scratch_, "heddle::eigen::chosen", slots));
     return to_host(space_, "heddle::eigen::bounds", bench_.tridiagonals->bound);
   }
-  // Of the others, whose matrices are filled in, those that rotations have to end yet, with orthonormal vectors to
-  // begin at in Q; gives bounds of their eigenvalues. The rest is done.
+  // Replaces `others`, whose matrices are filled in, by those that still need rotations, with orthonormal vectors to
+  // begin at in Q, and returns bounds of their eigenvalues. The rest is done.
   std::vector<R> begin_at_library(std::vector<int>& others) {
     if (!bench_.refinement) {
       bench_.refinement.emplace(scratch_, bench_.beginning->W, bench_.beginning->Q, group_.columns);

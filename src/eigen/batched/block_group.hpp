@@ -6,10 +6,10 @@
 
 namespace heddle::eigen::impl {
 
-/// What is done with a matrix, and how its eigenvalues follow from its columns.
+/// Treatment of a matrix; it decides how the eigenvalues follow from the columns.
 enum class Way : int { none, not_finite, diagonal, factored, shifted, refined };
 
-/// What is known of one.
+/// State of one matrix of a group.
 template <class R> struct Member {
   Way way = Way::none;
   int sorted = 0;  ///< Whether rows and columns are taken by the diagonal's elements, the largest first.
@@ -17,14 +17,14 @@ template <class R> struct Member {
   R shift = 0;
 };
 
-/// A group of the batch's matrices on its way: those from `first` on.
+/// A group of the batch's matrices: those from `first` on.
 template <Scalar T> struct Group {
   using R = Real<T>;
   Batch<T> batch;
   Index first;
   Matrices<T> columns;
   Kokkos::View<Member<R>*, MemorySpace> members;
-  Kokkos::View<int**, Kokkos::LayoutLeft, MemorySpace> labels;  ///< Which row of the matrix is in a place.
+  Kokkos::View<int**, Kokkos::LayoutLeft, MemorySpace> labels;  ///< Row of the matrix in each place.
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int rows() const { return batch.rows(); }
   /// Element (i, j) of a matrix as it was given, both triangles.
@@ -37,7 +37,7 @@ template <Scalar T> struct Group {
   }
 };
 
-/// A first look at each matrix.
+/// Find the extremes of each matrix.
 template <Scalar T> Values<Extremes<Real<T>>> looked(const Scratch& scratch, const Group<T>& group, int count) {
   using R = Real<T>;
   const int n = group.rows();
@@ -72,7 +72,7 @@ template <Scalar T> Values<Extremes<Real<T>>> looked(const Scratch& scratch, con
   return found;
 }
 
-/// Which row and column is in which place: by the diagonal's elements in descending order, or as they stand.
+/// Label the places with rows and columns: in descending order of the diagonal, or in the given order.
 template <Scalar T> void label_rows(const ExecutionSpace& space, const Group<T>& group, int count) {
   using R = Real<T>;
   const int n = group.rows();
@@ -124,7 +124,7 @@ void copy_columns(const ExecutionSpace& space, const Matrices<T>& from, const Ma
       });
 }
 
-/// L L^H = A in the place of A, for each chosen matrix; 1 where it is positive definite.
+/// Replace A by L, A = L L^H, for each chosen matrix; the result is 1 if it is positive definite.
 template <Scalar T>
 Values<int> factor_columns(const Scratch& scratch, const Matrices<T>& columns, int n, const Values<int>& chosen) {
   using R = Real<T>;
@@ -189,7 +189,7 @@ void store_columns(const Scratch& scratch, const Group<T>& group, int count, con
         const int slot = at / n;
         const int j = at % n;
         const Member<R> member = group.members(slot);
-        // A diagonal is returned as it was given: scaled, the least of it might vanish.
+        // Diagonal matrices are returned as given: scaling might underflow their smallest element.
         values(j, slot) = member.way == Way::diagonal   ? static_cast<double>(real_part(group.given(j, j, slot)))
                           : member.way == Way::refined  ? static_cast<double>(refined(j, slot))
                           : member.way == Way::factored ? squares(j, slot)

@@ -1,5 +1,5 @@
 // Eigenvectors of many Hermitian matrices by a GPU's library, in half the precision where there is one, which is up to
-// twice as fast, and refined: where large batches begin, and mostly end.
+// twice as fast, and refined. Large batches begin here, and mostly end here.
 #pragma once
 
 #include "blas/batches.hpp"
@@ -45,7 +45,7 @@ heddle::impl::BatchOperand<Element> operand(const Matrices<T>& matrices, Index f
   return {matrices.data() + first * leading, leading, static_cast<Index>(matrices.stride(2))};
 }
 
-/// What refine() multiplies by.
+/// Matrix products of refine().
 template <Scalar T> struct LibraryProducts {
   const blas::Context& context;
   Index n;
@@ -58,7 +58,7 @@ template <Scalar T> struct LibraryProducts {
   // By blocks of columns, each with the rows that it has above the diagonal.
   void upper(const Matrices<T>& A, const Matrices<T>& B, const Matrices<T>& C, const Values<int>& chosen,
              const std::vector<int>& numbers) const {
-    const Index blocks = n >= 384 ? 4 : 1;  // Of smaller ones, blocks take longer.
+    const Index blocks = n >= 384 ? 4 : 1;  // Blocks make smaller matrices slower.
     const Index width = (n + blocks - 1) / blocks;
     for (Index first = 0; first < n; first += width) {
       const Index end = std::min(n, first + width);
@@ -80,7 +80,7 @@ Refined library_vectors(const Scratch& scratch, const blas::Context& context, co
   const Values<int> info = scratch.values<int>("heddle::eigen::info", count);
   const auto values =
       scratch.values<Real<Lower<T>>>("heddle::eigen::library_values", count * static_cast<std::size_t>(work.n));
-  // In the place of what the refinement writes later.
+  // Stored in arrays that the refinement overwrites later.
   const Matrices<Lower<T>> low(reinterpret_cast<Lower<T>*>(work.G.data()), n, n, count);
   narrow<T>(space, work.A, here, low);
   heddle::impl::backend_batched_eigenvectors<Lower<T>>(context, n, static_cast<Index>(count), low.data(), values.data(),

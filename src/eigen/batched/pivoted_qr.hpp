@@ -6,19 +6,19 @@
 
 namespace heddle::eigen::impl {
 
-/// What a group of m x n matrices, m >= n, needs for it.
+/// Workspace for the factorization of a group of m x n matrices, m >= n.
 template <Scalar T> struct PivotedQr {
   using R = Real<T>;
   int m;
   int n;
   Matrices<T> W;        ///< The matrices; then R above the diagonal, and the reflections' v from it on.
-  Vectors<R> diagonal;  ///< Of R; zeros from the rank on.
+  Vectors<R> diagonal;  ///< Diagonal of R; zeros from the rank on.
   Vectors<T> tau;       ///< n x count
   Vectors<int> labels;  ///< Column j of R is that of column labels(j) of the matrix.
-  Values<int> cut;      ///< Whether what was taken for zero was not.
+  Values<int> cut;      ///< Whether elements that count as zero were not zero.
 
-  /// What a column's squared length has to be, of a matrix whose largest element is about 1: rotations meet squares of
-  /// what is as much smaller as roundings are.
+  /// Least squared length of a column of a matrix whose largest element is about 1: rotations form squares of numbers
+  /// that are smaller than that by the unit roundoff.
   static constexpr R least = std::numeric_limits<R>::digits > 24 ? R(0x1p-800) : R(0x1p-72);
 
   PivotedQr(const ExecutionSpace& space, int rows, int columns, int count) : m(rows), n(columns) {
@@ -33,7 +33,7 @@ template <Scalar T> struct PivotedQr {
   }
 };
 
-/// The column from k on with the largest number, the first of several, for all threads of the team.
+/// Return the first column from k on with the largest number, to all threads of the team.
 template <class R, class Team>
 KOKKOS_INLINE_FUNCTION int first_largest(const Team& team, const R* numbers, int k, int n) {
   R largest = 0;
@@ -47,7 +47,7 @@ KOKKOS_INLINE_FUNCTION int first_largest(const Team& team, const R* numbers, int
   return first < n ? first : k;
 }
 
-/// Columns k and j of a matrix change places, their labels and lengths with them.
+/// Swap columns k and j of a matrix, their labels and their lengths.
 template <Scalar T, class Team>
 KOKKOS_INLINE_FUNCTION void exchange_columns(const Team& team, const PivotedQr<T>& work, int slot, Real<T>* squares,
                                              int k, int j) {
@@ -128,7 +128,7 @@ template <Scalar T> void factor(const ExecutionSpace& space, const PivotedQr<T>&
           });
           team.team_barrier();
         }
-        // What is left has to be zero, or is made so.
+        // Elements beyond the rank count as zero; `cut` records whether any of them is not.
         R largest = 0;
         const int left = m - rank;
         Kokkos::parallel_reduce(
@@ -141,10 +141,10 @@ template <Scalar T> void factor(const ExecutionSpace& space, const PivotedQr<T>&
       });
 }
 
-/// X of orthogonal columns of the lengths that `squares` has, n x n, for each chosen matrix: columns are made 1 long,
-/// and the missing ones, of which that is zero, orthonormal to them and each other. Each of these begins at the unit
-/// vector that the others leave most of, and is made orthogonal to them twice (L. Giraud, J. Langou, M. Rozloznik,
-/// 2005: that is enough).
+/// Complete the n x n X of each chosen matrix, whose columns are orthogonal with the squared lengths `squares`: columns
+/// are scaled to length 1, and those of length zero replaced by vectors orthonormal to the others. Each of these begins
+/// at the unit vector with the largest component orthogonal to the others, and is orthogonalised twice (L. Giraud, J.
+/// Langou, M. Rozloznik, 2005: that is enough).
 template <Scalar T>
 void complete_columns(const ExecutionSpace& space, const Matrices<T>& X, const Vectors<double>& squares, int n,
                       const Values<int>& chosen) {

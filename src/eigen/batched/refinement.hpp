@@ -11,7 +11,7 @@
 
 namespace heddle::eigen::impl {
 
-/// What a step finds of one matrix. R: of R = I - X^H X; E: the correction.
+/// Sizes that a step finds for one matrix: R = I - X^H X, and E is the correction.
 template <class R> struct Correction {
   R top = 0;       ///< The largest |e_ij|.
   R rest = 0;      ///< The largest 2-norm of a column of E without its largest element.
@@ -25,11 +25,11 @@ template <class R> struct Correction {
 
   /// Whether elements of X + X E, but for lengths of columns, are orthonormal to a quarter of the tolerance, and leave
   /// five times that of |A| off the diagonal, pairs in `left` excepted. (X + X E)^H (X + X E) = I + E^H E - R E - E^H R
-  /// - E^H R E, since e_ij + conj(e_ji) = r_ij. Where the largest elements of columns i and j of E stand in one row k,
-  /// column k has two that are nearly as large, so that the smaller of them is no larger than `rest` and `apart`
-  /// together; elsewhere the largest one of a column meets a smaller one. So |E^H E|_ij <= top (3 rest + apart) +
-  /// rest^2 beside the diagonal, and |R E|_ij <= apart top + |R|_F rest. What is left of A is bounded by the same times
-  /// 5 |A|.
+  /// - E^H R E, since e_ij + conj(e_ji) = r_ij. If the largest elements of columns i and j of E are in one row k,
+  ///   column k has two that are nearly as large, so that the smaller of them is no larger than `rest` and `apart`
+  ///   together; elsewhere the largest one of a column meets a smaller one. So |E^H E|_ij <= top (3 rest + apart) +
+  ///   rest^2 beside the diagonal, and |R E|_ij <= apart top + |R|_F rest. The elements of A off the diagonal are
+  ///   bounded by the same times 5 |A|.
   [[nodiscard]] bool ends(R tolerance) const {
     const R together = 3 * top * (rest + apart) + rest * (rest + 2 * std::sqrt(2 * squares));
     return finite != 0 && top < R(0.0625) && together <= tolerance / 4 && cubic <= tolerance / 4;
@@ -42,7 +42,7 @@ struct Partners {
   int last = 0;  ///< One of the other columns.
 };
 
-/// What steps work with, of matrices in places 0 ... count - 1; n x n each.
+/// Workspace of the steps, for matrices in places 0 ... count - 1; n x n each.
 template <Scalar T> struct Refinement {
   using R = Real<T>;
 
@@ -157,7 +157,6 @@ void find_corrections(const ExecutionSpace& space, const Refinement<T>& work, co
         T* const mirrored = static_cast<T*>(team.team_scratch(0).get_shmem(side * pitch * static_cast<int>(sizeof(T))));
         const R norm = work.found(slot).norm;
         const R least = work.close(slot) != 0 ? Kokkos::Experimental::infinity_v<R> : small;
-        // What each thread met.
         Correction<R> mine;
         for (int first_row = 0; first_row <= first_column; first_row += side) {
           Kokkos::parallel_for(Kokkos::TeamVectorRange(team, side * side), [&](int element) {
@@ -394,7 +393,7 @@ Refined refine(const Scratch& scratch, const Refinement<T>& work, std::vector<in
       } else if (correction.finite != 0 && correction.apart <= R(0.25) && step + 1 < most_steps) {
         others.push_back(slot);
         next.push_back(slot);
-        // What the first three steps leave may yet have been behind the errors of others.
+        // Pairs that the first three steps leave do not count: errors of others may have hidden them.
         is_close = is_close != 0 || (step > 2 && correction.left > 0) ? 1 : 0;
       } else {
         result.lost.push_back(slot);

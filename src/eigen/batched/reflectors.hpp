@@ -47,14 +47,15 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> square_of_size(const T& x) {
   return re * re + im * im;
 }
 
-/// What makes (alpha, x) a multiple of the first unit vector: H^H (alpha, x) = (beta, 0), v = (1, x inverse).
+/// Householder reflector that makes (alpha, x) a multiple of the first unit vector: H^H (alpha, x) = (beta, 0), v = (1,
+/// x inverse).
 template <Scalar T> struct Reflector {
   T tau = T(0);
   T inverse = T(0);
   Real<T> beta = 0;
 };
-/// `square`: |alpha|^2 + |x|^2. What is so small that squares underflow, in part or whole, is taken for zero: beside a
-/// matrix of norm 1 it is nothing.
+/// `square`: |alpha|^2 + |x|^2. Vectors so small that squares underflow, in part or whole, count as zero: they are
+/// negligible beside a matrix of norm 1.
 template <Scalar T> KOKKOS_INLINE_FUNCTION Reflector<T> reflector_of(const T& alpha, Real<T> square) {
   using R = Real<T>;
   constexpr R least = std::numeric_limits<R>::digits > 24 ? R(1e-280) : R(1e-30);

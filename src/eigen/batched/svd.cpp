@@ -163,7 +163,7 @@ void store_vectors(const ExecutionSpace& space, const SvdGroup<T>& group, const 
       });
 }
 
-// What all groups share, and the outcomes of all matrices.
+// Workspace that all groups share, and the outcomes of all matrices.
 template <Scalar T> struct SvdRun {
   const ExecutionSpace& space;
   PivotedQr<T> qr;

@@ -92,7 +92,7 @@ template <Scalar T, int fixed_pairs> class TeamEngine {
       criterion_.relative = false;
     }
     progress_.outcome.relative = criterion_.relative ? 1 : 0;
-    // Of copies, which are known to have no other names.
+    // Local copies let the compiler assume that nothing aliases them.
     SmallProblem<T> problem = problem_;
     const Criterion<R> criterion = criterion_;
     counts_ = problem.template sweep<fixed_pairs>(team_, criterion);

@@ -1,5 +1,5 @@
-// Eigenvectors of many Hermitian matrices by tridiagonalisation and implicit QL: where rotations of columns begin,
-// which correct what they lack. Nothing here has to be exact but the orthogonality of what is found.
+// Eigenvectors of many Hermitian matrices by tridiagonalisation and implicit QL: the start of column rotations, which
+// correct them. Only the orthogonality of the vectors has to be accurate.
 #pragma once
 
 #include "eigen/batched/reflectors.hpp"
@@ -15,7 +15,7 @@ template <Scalar T> struct Beginning {
   Matrices<T> Q;  ///< The same, in a multiple of rows_at_once rows.
 
   Beginning(const Scratch& scratch, int n, int count) {
-    // Of an odd number of bands, whose columns do not share the sets of a CPU's first cache.
+    // An odd number of bands keeps columns from sharing the sets of a CPU's L1 cache.
     const int bands = (n + rows_at_once - 1) / rows_at_once;
     const int leading = heddle::impl::on_host ? (bands | 1) * rows_at_once : n;
     W = scratch.shaped<Matrices<T>>("heddle::eigen::reflections", n, n, count);
@@ -23,7 +23,7 @@ template <Scalar T> struct Beginning {
   }
 };
 
-/// What a group of matrices needs for it.
+/// Workspace for the tridiagonalisation of a group of matrices.
 template <Scalar T> struct Tridiagonals {
   using R = Real<T>;
   /// Chases of QL whose rotations are kept before vectors are turned by them, and those that turn them together.
@@ -96,7 +96,7 @@ void tridiagonalise(const ExecutionSpace& space, const Tridiagonals<T>& work, co
       KOKKOS_LAMBDA(const MatrixTeam& team) {
         const int slot = chosen(team.league_rank());
         const auto column = [&](int j) { return &work.W(0, j, slot); };
-        // Of the last step, and of this one.
+        // v and w belong to the last step, `next` and `product` to this one.
         T* v = static_cast<T*>(team.team_scratch(level).get_shmem(4 * n * static_cast<int>(sizeof(T))));
         T* w = v + n;
         T* next = w + n;
@@ -218,7 +218,7 @@ KOKKOS_INLINE_FUNCTION int next_chases(const Tridiagonals<T>& work, int slot, Re
     }
     chase<R>(d, e, first, last, [&](int i, R c, R s) {
       work.cosines(done, i + chases, slot) = c;
-      // What turns nothing is no denormal number for those who multiply by it.
+      // Negligible sines become 0, so that no factor is a denormal number.
       work.sines(done, i + chases, slot) = Kokkos::abs(s) > nothing ? s : R(0);
     });
     work.ranges(done, slot, 0) = first;

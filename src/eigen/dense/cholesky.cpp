@@ -1,3 +1,4 @@
+// Cholesky factorization L L^H of Hermitian matrices whose diagonal is sorted first.
 #include "eigen/dense/cholesky.hpp"
 
 #include "core/instantiate.hpp"

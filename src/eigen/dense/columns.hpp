@@ -10,7 +10,7 @@
 
 namespace heddle::eigen::impl {
 
-/// Which blocks meet in a step.
+/// Pairs of blocks of a step.
 struct BlockPairs {
   int pairs;
   int step;
@@ -26,10 +26,10 @@ struct BlockPairs {
   }
 };
 
-/// Memory for `count` matrices, each of `blocks` blocks of columns, and what works on them. Rows beyond `rows` and
-/// columns that nobody fills are zeros and stay so. `carried` rows lie below those: rotations turn them too, but they
-/// have no part in inner products, so that an identity there becomes the product of all rotations. A matrix's bits do
-/// not depend on the others.
+/// Memory for `count` matrices, each of `blocks` blocks of columns, and the workspace of their rotations. Rows beyond
+/// `rows` and columns that are not filled are zeros and stay so. `carried` rows lie below those: rotations turn them
+/// too, but they have no part in inner products, so that an identity there becomes the product of all rotations. A
+/// matrix's bits do not depend on the others.
 template <Scalar T> class BlockColumns {
  public:
   using R = Real<T>;
@@ -49,28 +49,28 @@ template <Scalar T> class BlockColumns {
   /// Rows, columns and matrices, padding included; carried rows begin at carried_begin().
   [[nodiscard]] const Memory& memory() const { return memory_; }
   [[nodiscard]] Index carried_begin() const { return padded_rows_; }
-  /// What one matrix takes, in bytes: its columns, and what kernels keep of them.
+  /// Bytes for one matrix: its columns, and the workspace of the kernels.
   [[nodiscard]] static Index bytes_of_one(Index rows, Index columns, Index carried);
 
-  /// The matrices that steps and sweeps are of; all of them before this is called. Blocks.
+  /// Choose the matrices that steps and sweeps rotate; the default is all of them. Blocks.
   void choose(const std::vector<int>& matrices);
   /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the
   /// instance. Cosines up to `tolerance` are left.
   void step(const BlockPairs& order, R tolerance);
-  /// What all steps since the last call did to each of the matrices; blocks.
+  /// Counts of all steps since the last call, for each of the matrices; blocks.
   std::vector<SweepCounts<R>> counts_of_each();
-  /// What they did to the first.
+  /// The same counts for the first matrix.
   SweepCounts<R> counts() { return counts_of_each().front(); }
-  /// All pairs once; ordered on the instance.
+  /// Rotate all pairs once; ordered on the instance.
   void all_steps(R tolerance);
-  /// All pairs once, and what that did to the first matrix.
+  /// Rotate all pairs once and return the counts of the first matrix.
   SweepCounts<R> sweep(R tolerance) {
     all_steps(tolerance);
     return counts();
   }
 
  private:
-  // What the backend works with.
+  // Workspace of the backend.
   struct Work;
 
   [[nodiscard]] Index leading() const { return static_cast<Index>(memory_.extent(0)); }

@@ -28,7 +28,7 @@ using ProductTeams = Teams<product_threads, 12>;
 using SmallTeams = Teams<256, 2>;
 using RotationTeams = Teams<rotation_threads, 6>;
 
-// What one team did, and whether its pair is to be rotated.
+// Counts of one team, and whether its pair is to be rotated.
 template <class R> struct Done {
   SweepCounts<R> all;
   int rotate = 0;
@@ -75,7 +75,7 @@ template <Scalar T, int m> struct Step {
 };
 
 template <Scalar T, int m> struct InnerProducts : Step<T, m> {
-  // Rows lie one element further apart than columns are many: no two threads want one bank.
+  // Rows are padded by one element, which avoids bank conflicts.
   static constexpr int pitch = m + 1;
   static constexpr int bytes = staged_rows * pitch * static_cast<int>(sizeof(T));
 
@@ -281,7 +281,7 @@ int parts_of(Index rows) {
 template <Scalar T> bool block_fits(int size) {
   return static_cast<int>(SmallProblem<T>::bytes(size)) + 64 <= SmallTeams::scratch_size_max(0);
 }
-// Of matrices of few columns smaller ones: half of the columns of a pair of blocks would be zeros.
+// Matrices of few columns get smaller blocks: otherwise half of the columns of a pair of blocks would be zeros.
 template <Scalar T> int chosen_block(Index columns) {
   return columns > 16 && block_fits<T>(16) ? 16 : 8;
 }

@@ -1,5 +1,5 @@
-// What is small enough to be left, and when an iteration has come to its end: the same for all rotations, of one matrix
-// or many, on one rank or over all.
+// Thresholds for rotations and the end of an iteration, shared by all rotations, of one matrix or many, on one rank or
+// over all.
 #pragma once
 
 #include <heddle/core/scalar.hpp>
@@ -14,8 +14,8 @@ inline constexpr Index largest_small = 64;
 inline constexpr const char* not_definite =
     "eigen::jacobi: A is not positive definite; accuracy \"relative\" needs that";
 
-/// What counts as zero: |a_pq| <= tolerance * scale, with sqrt(a_pp a_qq) or the norm of the matrix for the scale.
-/// Rotations are left out below `least`, and sweeps end below `tolerance`.
+/// Criterion for an element to count as zero: |a_pq| <= tolerance * scale, with sqrt(a_pp a_qq) or the norm of the
+/// matrix for the scale. Rotations are left out below `least`, and sweeps end below `tolerance`.
 template <class R> struct Criterion {
   R least;
   R tolerance;
@@ -30,10 +30,10 @@ template <class R> struct Criterion {
   }
 };
 
-/// What a sweep did.
+/// Counts of a sweep.
 template <class R> struct SweepCounts {
   R largest = 0;  ///< Share of the largest element met.
-  R sine = 0;     ///< Of the largest angle.
+  R sine = 0;     ///< Sine of the largest angle.
   Index rotations = 0;
 
   /// Both together; Kokkos joins the parts of a reduction by it.
@@ -55,16 +55,16 @@ template <class R> struct SweepCounts {
   }
 };
 
-/// Of a tolerance that the caller gave, or 0, with neither norm nor kind. Rotations go on to u, where they cost no more
-/// sweep: that much of the Frobenius norm in every element is still n u of it in all.
+/// Criterion for a tolerance that the caller gave, or 0; norm and kind are not set. Rotations go on to u if that takes
+/// no more sweeps: that much of the Frobenius norm in every element is still n u of it in all.
 template <Scalar T> Criterion<Real<T>> criterion_for(double tolerance, Index n) {
   using R = Real<T>;
   const R chosen = tolerance > 0 ? static_cast<R>(tolerance) : 2 * Kokkos::sqrt(static_cast<R>(n)) * unit_roundoff<T>;
   return {tolerance > 0 ? chosen : unit_roundoff<T>, chosen, R(0), false};
 }
 
-/// What a sweep says of the iteration: `tolerance` where it found nothing above the tolerance, `quadratic` where what
-/// it left is less than that, and `sweep_limit` where it has to go on.
+/// State of the iteration after a sweep: `tolerance` if it found nothing above the tolerance, `quadratic` if the
+/// elements it left are bounded by the tolerance, and `sweep_limit` if it has to go on.
 template <class R>
 KOKKOS_INLINE_FUNCTION JacobiEnd end_after(const SweepCounts<R>& sweep, bool nothing, R tolerance, Index n,
                                            bool relative) {
@@ -73,8 +73,8 @@ KOKKOS_INLINE_FUNCTION JacobiEnd end_after(const SweepCounts<R>& sweep, bool not
                                                           : JacobiEnd::sweep_limit;
 }
 
-/// Sweeps until one says that it was the last, or as many as the options allow, as the report then says. Its accuracy
-/// says which it is. The options' limit of rotations holds too.
+/// Sweep until one is the last, or the options' limit of sweeps or rotations is reached, as the report then says. The
+/// report's accuracy selects the criterion.
 template <class R, class Sweep>
 void iterate(const Sweep& sweep, R tolerance, Index n, const JacobiOptions& options, JacobiReport& report) {
   const bool relative = report.accuracy == JacobiAccuracy::relative;
@@ -94,18 +94,18 @@ void iterate(const Sweep& sweep, R tolerance, Index n, const JacobiOptions& opti
   }
 }
 
-/// What every eigensolver refuses in the options of its caller.
+/// Throw for options that every eigensolver refuses.
 inline void require_options(const JacobiOptions& options) {
   require(options.sweeps > 0, "eigen::jacobi: ", options.sweeps, " sweeps; expected at least 1");
   require(options.tolerance >= 0, "eigen::jacobi: a tolerance of ", options.tolerance, "; expected at least 0");
   require(options.block >= 0, "eigen::jacobi: blocks of ", options.block, " columns; expected at least 0");
 }
-/// What every eigensolver refuses in the shapes of A and w.
+/// Throw for shapes of A and w that every eigensolver refuses.
 inline void require_shapes(Index rows, Index columns, Index values) {
   require(rows == columns, "eigen::jacobi: A is ", rows, " x ", columns, "; expected a square matrix");
   require(values == rows, "eigen::jacobi: w has ", values, " elements; expected ", rows);
 }
-/// What every eigensolver refuses in the shape of V, of an n x n matrix.
+/// Throw if V is not n x n.
 inline void require_vectors(Index rows, Index columns, Index n) {
   require(rows == n && columns == n, "eigen::jacobi: V is ", rows, " x ", columns, "; expected ", n, " x ", n);
 }

@@ -1,3 +1,4 @@
+// Copies of matrices: whole Hermitian ones, permuted ones, adjoints, the identity, and rounded ones.
 #include "eigen/dense/copies.hpp"
 
 #include "core/instantiate.hpp"

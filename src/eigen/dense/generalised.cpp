@@ -222,7 +222,7 @@ template <Scalar T> class Generalised {
     static_cast<JacobiReport&>(report) =
         solve_with<T>(space_, nullptr, strided(Kokkos::View<const T**, Kokkos::LayoutLeft, MemorySpace>(M)),
                       strided(values), &to, options);
-    // M has lost what is small beside its own norm, however accurately its eigenvalues are found.
+    // M has lost information small beside its own norm, however accurately its eigenvalues are found.
     report.accuracy = JacobiAccuracy::norm;
     const std::vector<R> host = to_host(space_, "heddle::eigen::values", values);
     return {std::vector<double>(host.begin(), host.end()), expanded(overlap_, U)};
@@ -282,10 +282,10 @@ void require_pencil(const StridedMatrix<const T>& H, const StridedMatrix<const T
           C == nullptr ? 0 : C->extent(0), " x ", C == nullptr ? 0 : C->extent(1), "; expected ", n, " x ", n);
   require_options(options);
   require(!options.warm_start || C != nullptr, "eigen::jacobi: a warm start begins at the vectors in C");
-  // Of the methods and of what goes with a warm start jacobi() says the same to a pencil.
+  // jacobi() checks the methods and their warm starts, for a pencil too.
 }
 
-// What the solver of double finds, rounded.
+// Solve in double and round the results.
 template <Scalar T>
 JacobiGeneralisedReport solve_in_double(const ExecutionSpace& space, const StridedMatrix<const T>& H,
                                         const StridedMatrix<const T>& S, const StridedVector<Real<T>>& w,

@@ -1,3 +1,5 @@
+// Graded positive definite matrices: those of float in double, those of double on the host with an exponent for each
+// row.
 #include "eigen/dense/graded.hpp"
 
 #include "core/instantiate.hpp"
@@ -15,7 +17,7 @@ namespace {
 
 using heddle::impl::for_each_element;
 
-// What the solver of double finds, rounded.
+// Solve in double and round the results.
 template <Scalar T>
 void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
                  const StridedMatrix<T>* V, JacobiOptions options, JacobiReport& report) {
@@ -47,7 +49,7 @@ void solve_wider(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
   space.fence("heddle::eigen::solve_wider");
 }
 
-// Double's own: false where A is not positive definite.
+// Solve matrices of double; return false if A is not positive definite.
 template <Scalar T>
 bool solve_with_exponents(const ExecutionSpace& space, const StridedMatrix<const T>& A, const StridedVector<Real<T>>& w,
                           const StridedMatrix<T>* V, const JacobiOptions& options, JacobiReport& report) {

@@ -32,15 +32,15 @@ template <Scalar T> Real<T> squared(const T& x) {
 }
 
 /// The rotation that makes columns 2^e x and 2^(e + k) y orthogonal, the first of which is the longer: x becomes x +
-/// (less x + up y) and y becomes y + (less y - down x). Of a large ratio 2^-k the angle vanishes, but `down` does not.
+/// (less x + up y) and y becomes y + (less y - down x). For a large ratio 2^-k the angle vanishes, but `down` does not.
 template <Scalar T> struct ScaledRotation {
   using R = Real<T>;
   T up;
   T down;
   R less;     ///< The cosine less 1.
-  R tangent;  ///< Of the angle.
-  R moved;    ///< down |x^H y|: what y's squared length loses; x's gains it times 2^2k.
-  T phase;    ///< Of x^H y.
+  R tangent;  ///< Tangent of the angle.
+  R moved;    ///< down |x^H y|: loss of y's squared length; x's gains it times 2^2k.
+  T phase;    ///< Phase of x^H y.
 };
 // a = |x|^2, b = x^H y, size = |b| > 0, d = |y|^2; a >= d 2^2k.
 template <Scalar T> ScaledRotation<T> scaled_rotation(Real<T> a, const T& b, Real<T> size, Real<T> d, int k) {
@@ -206,7 +206,7 @@ template <Scalar T> class GradedProblem {
     }
     return values;
   }
-  // Squared lengths of the columns, and what makes these 1.
+  // Squared lengths of the columns, and the factors that make them 1.
   [[nodiscard]] std::vector<double> squares(std::vector<double>& factors) const {
     std::vector<double> values;
     for (Index j = 0; j < n_; ++j) {
@@ -217,7 +217,7 @@ template <Scalar T> class GradedProblem {
     return values;
   }
   [[nodiscard]] const HostMatrix<T>& matrix() const { return S_; }
-  // Where rows of S are in A.
+  // Row r of S is row order()[r] of A.
   [[nodiscard]] const std::vector<Index>& order() const { return order_; }
 
  private:

@@ -1,3 +1,4 @@
+// The dense Hermitian eigenproblem: choice of method and accuracy, first vectors, and the one-sided iterations.
 #include "blas/decompositions.hpp"
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
@@ -29,14 +30,14 @@ using compiled::jacobi_batched;
 using heddle::impl::copy_matrix;
 using heddle::impl::for_each_element;
 
-// Eigenvectors to begin at, orthonormal, and what is known of the eigenvalues where the library found both.
+// Orthonormal eigenvectors to begin at, and properties of the eigenvalues if the library found both.
 template <Scalar T> struct First {
   std::optional<Dense<T>> vectors;  // None where they are of no use.
   double norm = 0;                  // |S|_2; 0: not known.
   bool indefinite = false;          // Whether an eigenvalue is surely negative.
 };
 
-// The library's eigenvectors of S in scalar L, in place, and what its eigenvalues say.
+// The library's eigenvectors of S in scalar L, in place, and the properties that follow from its eigenvalues.
 template <Scalar L, Scalar T>
 void by_library(const Scratch& scratch, const blas::Context& context, const Dense<L>& S, First<T>& first) {
   const Values<Real<L>> values = scratch.values<Real<L>>("heddle::eigen::first_values", S.extent(0));
@@ -108,7 +109,7 @@ blas::Context context_of(const ExecutionSpace& space, const blas::Context* kept)
   return kept != nullptr ? *kept : blas::Context(space);
 }
 
-// Of S = L L^H: the singular vectors of L, whose columns become orthogonal.
+// Solve a positive definite S = L L^H by the singular vectors of L, whose columns become orthogonal.
 template <Scalar T>
 std::optional<Solved<T>> relative(const Scratch& scratch, const std::optional<blas::Context>& context,
                                   const Dense<T>& S, const First<T>& first, bool vectors, const JacobiOptions& options,
@@ -157,7 +158,8 @@ std::optional<Solved<T>> relative(const Scratch& scratch, const std::optional<bl
   return solved;
 }
 
-// Of S + shift I, whose singular vectors are its eigenvectors: a shift of twice the norm makes it well conditioned.
+// Solve by the singular vectors of S + shift I, which are its eigenvectors: a shift of twice the norm makes it well
+// conditioned.
 template <Scalar T>
 Solved<T> normwise(const Scratch& scratch, const std::optional<blas::Context>& context, const Dense<T>& S,
                    const First<T>& first, const JacobiOptions& options, JacobiReport& report) {
@@ -272,7 +274,7 @@ void solve_small(const ExecutionSpace& space, const StridedMatrix<const T>& A, c
   require(options.accuracy != JacobiAccuracy::relative || report.accuracy == JacobiAccuracy::relative, not_definite);
 }
 
-// A diagonal matrix as it was given: scaled, the least of its elements might vanish.
+// Diagonal matrices are returned as given: scaling might underflow their smallest element.
 template <Scalar T> Solved<T> of_diagonal(const ExecutionSpace& space, const StridedMatrix<const T>& A, bool vectors) {
   Solved<T> solved;
   const std::vector<Real<T>> diagonal = diagonal_of<T>(space, A);

@@ -1,3 +1,4 @@
+// Names of methods, accuracies and ends, and the values that they name.
 #include "core/names.hpp"
 
 #include <heddle/eigen/jacobi.hpp>

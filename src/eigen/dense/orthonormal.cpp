@@ -1,3 +1,4 @@
+// Largest cosine between columns, and orthonormalisation in working precision.
 #include "eigen/dense/orthonormal.hpp"
 
 #include "core/instantiate.hpp"

@@ -118,7 +118,7 @@ double backward_error(const ExecutionSpace& space, const Dense<T>& H, const Dens
   double worst = largest_departure<T>(space, product(true, C, SC), lengths) / norm_of_S;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const double allowed = (norm_of_H + std::abs(static_cast<double>(w[j])) * norm_of_S) * lengths[j];
-    // Of H = 0 and w = 0 nothing is left.
+    // The residual is 0 for H = 0 and w = 0, and `allowed` too.
     const double share = left[j] == 0 ? 0 : left[j] / allowed;
     worst = share <= worst ? worst : share;
   }

@@ -1,3 +1,4 @@
+// Scaling of a Hermitian pencil, and its reduction by a Cholesky factor.
 #include "eigen/dense/pencil.hpp"
 
 #include "core/instantiate.hpp"

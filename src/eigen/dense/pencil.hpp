@@ -42,7 +42,7 @@ template <Scalar T>
 template <Scalar T>
 [[nodiscard]] PivotedCholesky factor_overlap(const ExecutionSpace& space, const Dense<T>& S, double least_share);
 
-/// A = L L^H, and what is done with it.
+/// Cholesky factor L of A = L L^H, and products with it and its inverse.
 template <Scalar T> class FactoredMatrix {
  public:
   /// Row r of L is row order[r] of A.

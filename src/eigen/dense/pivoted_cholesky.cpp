@@ -1,3 +1,4 @@
+// Blocked Cholesky factorization with complete pivoting, and triangular systems with its factors.
 #include "eigen/dense/pivoted_cholesky.hpp"
 
 #include "core/instantiate.hpp"
@@ -21,13 +22,13 @@ template <class R> struct Outcome {
   R least = 1;
 };
 
-// Columns begin ... end of the factor, by one team: the pivot of each is known when those before it are done. What the
-// trailing matrix loses to them is taken from its columns as they are needed (`left`: from its diagonal at once), and
-// from all of it by `update_rest`.
+// Columns begin ... end of the factor, by one team: the pivot of each is known when those before it are done. The
+// trailing update reaches columns of the panel when they are needed (the diagonal, `left`, at once), and the rest by
+// `update_rest`.
 template <Scalar T> struct PanelKernel {
   using R = Real<T>;
   Dense<T> A;
-  Values<R> left;  // Of the diagonal.
+  Values<R> left;  // The updated diagonal.
   Values<R> own;   // The diagonal that was given.
   Values<Index> order;
   Kokkos::View<Outcome<R>, MemorySpace> outcome;

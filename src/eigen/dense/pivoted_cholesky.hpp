@@ -7,13 +7,13 @@
 
 namespace heddle::eigen::impl {
 
-/// What a factorization found of a matrix.
+/// Result of a factorization.
 struct PivotedCholesky {
   std::vector<Index> order;  ///< Row r of L is row order[r] of A.
   double least = 1;          ///< The least share that a pivot has of its diagonal element.
   Index failed = -1;         ///< The pivot, counted from 0, that was too small; -1 where A is positive definite.
-  Index row = -1;            ///< The row of A that it stands in.
-  double share = 0;          ///< Of that row's diagonal element.
+  Index row = -1;            ///< The row of A of that pivot.
+  double share = 0;          ///< Ratio of that pivot to its diagonal element.
 };
 
 /// A(order, order) = L L^H; L, lower triangular with zeros above, takes the place of A, whose lower triangle is read.

@@ -1,3 +1,4 @@
+// Eigensystems of one matrix after another, with handles, workspace and vectors that are kept.
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
 #include "eigen/dense/matrices.hpp"
@@ -45,7 +46,7 @@ JacobiReport JacobiPlan<T>::solve(const StridedMatrix<const T>& A, const Strided
     options.method = JacobiMethod::blocked;
     heddle::impl::copy_matrix<T>(of.space, strided(of.vectors), V);
   }
-  // What fails leaves nothing to begin at.
+  // A solution that fails leaves no vectors to begin at.
   of.has_vectors = false;
   const JacobiReport report = solve_with<T>({of.space, &of.workspace}, &of.context, A, w, &V, options);
   if (of.options.warm_start && report.converged) {

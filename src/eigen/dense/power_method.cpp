@@ -1,3 +1,4 @@
+// Estimate of |A|_2 by the power method.
 #include "eigen/dense/power_method.hpp"
 
 #include "core/instantiate.hpp"
@@ -53,7 +54,7 @@ template <Scalar T> Real<T> norm_estimate(const ExecutionSpace& space, const Den
     }
     return static_cast<double>(static_cast<R>(std::sqrt(sum)));
   };
-  // Of all steps: memory of a device is slow to get.
+  // Allocated once for all steps: allocating device memory is slow.
   const Values<T> here = values_for<T>(space, "heddle::eigen::x", A.extent(0));
   const Values<T> next = values_for<T>(space, "heddle::eigen::y", A.extent(1));
   const auto multiply = [&](double length) {

@@ -1,5 +1,5 @@
-// |A|_2 from below by the power method: what a shift that makes a matrix positive definite is made of. The bits of
-// shifted eigenvalues depend on every number here.
+// Lower bound of |A|_2 by the power method, from which shifts that make a matrix positive definite are computed. The
+// bits of shifted eigenvalues depend on every number here.
 #pragma once
 
 #include "eigen/dense/matrices.hpp"
@@ -23,8 +23,8 @@ class StartNumbers {
   std::uint64_t state_ = golden_step;
 };
 
-/// The largest |A x| of some steps, of unit x: norm() is the length of what there is, and multiply(length) has A times
-/// that over its length take its place.
+/// Return the largest |A x| over some steps with unit x: norm() is the length of the vector, and multiply(length)
+/// replaces it by A times the vector over that length.
 template <class Norm, class Multiply> double power_method(const Norm& norm, const Multiply& multiply) {
   constexpr int steps = 12;
   double estimate = 0;

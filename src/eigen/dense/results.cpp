@@ -1,3 +1,4 @@
+// Lengths of columns, and eigenvalues in order with their vectors.
 #include "eigen/dense/results.hpp"
 
 #include "core/instantiate.hpp"

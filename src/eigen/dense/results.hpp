@@ -13,8 +13,8 @@ template <Scalar T> std::vector<double> column_norms(const Scratch& scratch, con
 template <Scalar T> struct Solved {
   std::vector<double> values;
   MatrixView<T> vectors;        ///< Columns of any length.
-  std::vector<double> factors;  ///< What each column is to be multiplied by, so that its length is 1.
-  std::vector<Index> rows;      ///< Where each row of the vectors belongs; all are in place where this is empty.
+  std::vector<double> factors;  ///< Factors that make the length of each column 1.
+  std::vector<Index> rows;      ///< Destination of each row of the vectors; all are in place if empty.
 };
 
 /// w[j] = values[order[j]] 2^exponent. Blocks.

@@ -36,13 +36,13 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> magnitude(const T& x) {
   }
 }
 
-/// Of elements below it rotation_of() finds no angle: their squares underflow.
+/// Smallest element for which rotation_of() finds an angle: squares of smaller ones underflow.
 template <class R>
 inline constexpr R smallest_rotated = std::numeric_limits<R>::digits > 24 ? R(0x1p-980) : R(0x1p-110);
 
-/// The one of angle theta, at most pi / 4, with cot(2 theta) = (d - a) / (2 |b|). `size` is |b|; nothing is rotated
-/// where it is 0. By two inverse roots and a quotient, one after the other: what a step waits for. Elements whose
-/// squares would underflow are made larger first.
+/// The rotation of angle theta, at most pi / 4, with cot(2 theta) = (d - a) / (2 |b|). `size` is |b|; nothing is
+/// rotated where it is 0. It takes two inverse roots and a quotient, one after the other, which are the latency of a
+/// step. Elements whose squares would underflow are made larger first.
 template <Scalar T>
 KOKKOS_INLINE_FUNCTION Rotation<T> rotation_of(const Real<T>& a, const T& b, const Real<T>& size, const Real<T>& d) {
   using R = Real<T>;

@@ -5,8 +5,8 @@
 
 namespace heddle::eigen::impl {
 
-/// Where what is at `position` goes after a step, of `pairs` pairs (positions p and p + pairs are one). After
-/// 2 pairs - 1 steps all have met all others once and are where they began (R. P. Brent, F. T. Luk, 1985, Fig. 2).
+/// Next position of the column at `position` after a step of `pairs` pairs (positions p and p + pairs are one). After 2
+/// pairs - 1 steps all have met all others once and are where they began (R. P. Brent, F. T. Luk, 1985, Fig. 2).
 KOKKOS_INLINE_FUNCTION int next_position(int position, int pairs) {
   if (position < pairs) {
     return position == 0 ? 0 : position == pairs - 1 ? 2 * pairs - 1 : position + 1;
@@ -14,8 +14,8 @@ KOKKOS_INLINE_FUNCTION int next_position(int position, int pairs) {
   return position > pairs ? position - 1 : pairs > 1 ? 1 : position;
 }
 
-/// What began at 0 ... 2 pairs - 1, in the positions after `step` steps: its place is found without walking.
-/// Position 0 stays; the others run round 1, ..., pairs - 1, 2 pairs - 1, ..., pairs.
+/// Initial position, 0 ... 2 pairs - 1, of the column at `position` after `step` steps, in closed form. Position 0
+/// stays; the others run round 1, ..., pairs - 1, 2 pairs - 1, ..., pairs.
 KOKKOS_INLINE_FUNCTION int occupant(int position, int pairs, int step) {
   if (position == 0) {
     return 0;

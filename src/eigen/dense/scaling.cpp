@@ -1,3 +1,4 @@
+// Largest and smallest elements of a matrix, and its copy scaled by a power of two.
 #include "eigen/dense/scaling.hpp"
 
 #include "core/instantiate.hpp"
@@ -8,7 +9,7 @@ namespace heddle::eigen::impl {
 
 namespace {
 
-// What is found in the triangle that is read; `+=` joins parts of a reduction.
+// Sizes of elements in the triangle that is read; `+=` joins parts of a reduction.
 template <class R> struct Sizes {
   R largest = 0;
   R off_diagonal = 0;

@@ -40,7 +40,7 @@ template <Scalar T> struct SmallProblem {
     const auto m = static_cast<std::size_t>(2 * pairs);
     return keeps_triangle ? m * (m + 1) / 2 : m * m;
   }
-  /// Bytes that one takes.
+  /// Bytes of one problem.
   static constexpr KOKKOS_INLINE_FUNCTION std::size_t bytes(int pairs) {
     const auto m = static_cast<std::size_t>(2 * pairs);
     const auto half = static_cast<std::size_t>(pairs);
@@ -90,7 +90,7 @@ template <Scalar T> struct SmallProblem {
   }
   [[nodiscard]] KOKKOS_INLINE_FUNCTION R diagonal(int p) const { return real_part(from[place(p, p)]); }
 
-  /// Q = I, every row where it was given. The matrix itself is for the caller to put into `from`.
+  /// Q = I, every row where it was given. The caller stores the matrix in `from`.
   template <class Team> KOKKOS_INLINE_FUNCTION void begin(const Team& team) const {
     const int m = 2 * pairs;
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, m * m), [&](int at) { Q[at] = at % m == at / m ? T(1) : T(0); });
@@ -98,7 +98,7 @@ template <Scalar T> struct SmallProblem {
     team.team_barrier();
   }
 
-  /// Every pair once. All threads get the counts.
+  /// Rotate every pair once; all threads get the counts.
   template <int fixed_pairs, class Team>
   KOKKOS_INLINE_FUNCTION SweepCounts<R> sweep(const Team& team, const Criterion<R>& criterion) {
     const int half = fixed_pairs > 0 ? fixed_pairs : pairs;

@@ -1,5 +1,5 @@
-// A matrix in the basis of vectors that are nearly its eigenvectors: what is small off the diagonal is the difference
-// of much larger products, which twice the precision keeps.
+// A matrix in the basis of vectors that are nearly its eigenvectors: elements off the diagonal are small differences of
+// much larger products, so twice the precision is used.
 #include "core/instantiate.hpp"
 #include "eigen/dense/copies.hpp"
 #include "eigen/dense/orthonormal.hpp"

@@ -1,3 +1,4 @@
+// Two-sided Jacobi rotations: classical, cyclic and round-robin.
 #include "eigen/dense/two_sided.hpp"
 
 #include "core/instantiate.hpp"
@@ -49,7 +50,7 @@ template <class Functor> OneTeam one_team(const ExecutionSpace& space, const Fun
   return {space, 1, std::min(most, 512), 1};
 }
 
-// What is counted by a kernel of one team.
+// Counts of a kernel of one team.
 template <class R> using CountsView = Kokkos::View<SweepCounts<R>, MemorySpace>;
 
 // Rotates rows and columns p and q of A, columns of V; all threads of the team.

@@ -6,11 +6,11 @@
 
 namespace heddle::eigen::impl {
 
-/// What a relative criterion does where a number on the diagonal is not positive.
+/// Reaction of a relative criterion to a diagonal element that is not positive.
 enum class Indefinite {
   refused,        ///< Throws Error(argument).
-  turns_to_norm,  ///< Goes on with the norm's, as the report's accuracy then says.
-  allowed  ///< Goes on: of graded matrices the small eigenvalues keep digits that are their own, without a promise.
+  turns_to_norm,  ///< Goes on with the norm's criterion, as the report's accuracy then says.
+  allowed         ///< Goes on: small eigenvalues of graded matrices keep digits of their own, without a promise.
 };
 
 /// A (n x n, both triangles) becomes diagonal but for what the criterion leaves; V (n x n or without elements) is
@@ -21,9 +21,9 @@ void two_sided(const ExecutionSpace& space, const Dense<T>& A, const Dense<T>& V
 
 /// Norms of a matrix, in sums whose order is fixed.
 template <class R> struct Norms {
-  R off = 0;    ///< Frobenius, of what is off the diagonal.
-  R all = 0;    ///< Frobenius.
-  R least = 0;  ///< Of the diagonal.
+  R off = 0;    ///< Frobenius norm of the elements off the diagonal.
+  R all = 0;    ///< Frobenius norm of all elements.
+  R least = 0;  ///< Smallest element of the diagonal.
 };
 template <Scalar T> Norms<Real<T>> norms_of(const ExecutionSpace& space, const Dense<T>& A);
 

@@ -1,3 +1,4 @@
+// One-sided block Jacobi over all ranks: columns are dealt out, travel round the ranks, and are sorted into V.
 #include "comm/checked.hpp"
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
@@ -102,14 +103,14 @@ template <Scalar T> double norm_over_ranks(const Communicator& comm, Index n, co
   return power_method(norm, multiply);
 }
 
-// A column that this rank made: its number among all, where it lies, and what makes its length 1.
+// A column that this rank made: its number among all, its view, and the factor that makes its length 1.
 template <Scalar T> struct OwnColumn {
   Index number;
   MatrixView<T> view;  // n x 1
   double factor;
 };
 
-// What the columns of all ranks are: `owner` by their numbers, and in which order they become those of V.
+// Columns of all ranks: the owner of each by its number, and the order in which they become columns of V.
 struct Sorting {
   std::vector<int> owner;
   std::vector<Index> order;
@@ -277,7 +278,7 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
         impl::TravellingColumns<T>::chosen_blocks(n, ranks, options.block, impl::preferred_block);
     const Index width = Index{half} * block;  // Of a half; groups of two halves are dealt out in turn.
     impl::TravellingColumns<T> travelling(comm, n, block, half);
-    // Of this rank, by halves of its upper and its lower group.
+    // Columns of this rank, in halves of its upper and its lower group.
     std::vector<impl::Panel<T>> parts = impl::deal<T>(comm, A, width, impl::PowerOfTwo<R>(-exponent), travelling);
     R shift = 0;
     if (!diagonal) {

@@ -16,7 +16,8 @@
 namespace heddle::eigen::impl {
 
 /// The columns of one rank: an upper and a lower group in the order of Brent and Luk, positions rank and ranks + rank
-/// of 2 ranks. Each half of a group has a slot of `half` blocks; four slots are worked on, four are for what arrives.
+/// of 2 ranks. Each half of a group has a slot of `half` blocks; four slots are rotated, four receive halves that
+/// arrive.
 template <Scalar T> class TravellingColumns {
  public:
   using R = Real<T>;
@@ -60,7 +61,7 @@ template <Scalar T> class TravellingColumns {
         arrive(0, upper);
         arrive(1, lower);
         across(here_[slot_of(0, upper)], here_[slot_of(1, lower)], tolerance);
-        // What meets nobody here any more goes while the rest is worked on.
+        // A half that has met all others here is sent while the rest is rotated.
         if (phase == 1) {
           leave(0, 0);
         } else if (phase == 2) {

@@ -26,7 +26,7 @@ template <RealScalar R> class LaneEngine {
         spare_(memory + 2 * room(n_)),
         first_(first),
         count_(static_cast<int>(std::min<Index>(lanes, batch.count() - first))) {}
-  // Vectors of one matrix, and how many matrices there are.
+  // Vectors of one matrix, and the number of matrices.
   static std::ptrdiff_t room(int n) { return lane_column(n, n); }
   static constexpr std::size_t rooms = 4;
 
@@ -182,7 +182,7 @@ template <RealScalar R> class LaneEngine {
     }
   }
 
-  // Which column of the matrix is in each place: all as they are, or the largest diagonal element first.
+  // Column of the matrix in each place: in the given order, or the largest diagonal element first.
   void order_columns(int lane, bool sorted) {
     std::array<int, static_cast<std::size_t>(largest_small)>& label = labels_[static_cast<std::size_t>(lane)];
     std::iota(label.begin(), label.begin() + n_, 0);
@@ -206,7 +206,7 @@ template <RealScalar R> class LaneEngine {
     return batch_.upper ? batch_.A(column, row, first_ + lane) : batch_.A(row, column, first_ + lane);
   }
 
-  // L L^T = A in the place of A where it is positive definite; which lanes that are.
+  // Replace A by L, A = L L^T, in lanes with a positive definite matrix; return these lanes.
   Vector<R> factor() {
     Vector<R> positive = all<R>(1);
     for (int j = 0; j < n_; ++j) {
@@ -388,7 +388,7 @@ template <RealScalar R> class LaneEngine {
 
   const Batch<R>& batch_;
   int n_;
-  Vector<R>* columns_;  // What is rotated.
+  Vector<R>* columns_;  // Columns that are rotated.
   Vector<R>* given_;    // The matrices, scaled.
   Vector<R>* spare_;
   Index first_;

@@ -1,5 +1,5 @@
-// A pair of blocks is the work of one thread: inner products, their eigenproblem and the rotations follow one another
-// while the columns are in its cache.
+// Block columns on CPUs. One thread rotates a pair of blocks: inner products, their eigenproblem and the rotations
+// follow one another while the columns are in its cache.
 #include "core/instantiate.hpp"
 #include "eigen/dense/columns.hpp"
 #include "eigen/dense/small.hpp"
@@ -12,7 +12,7 @@
 namespace heddle::eigen::impl {
 namespace {
 
-// What one thread needs.
+// Workspace of one thread.
 template <Scalar T> struct Desk {
   using R = Real<T>;
   std::vector<std::byte> small;
@@ -237,7 +237,7 @@ SweepCounts<Real<T>> rotate_pair(const Team& team, const std::vector<T*>& X, Ind
 
 using PairTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
 
-// What the pairs of one step are, for a kernel.
+// Block columns as a kernel sees them.
 template <Scalar T> struct Blocks {
   T* data;
   Index leading;
@@ -288,7 +288,7 @@ template <Scalar T> void BlockColumns<T>::all_steps(R tolerance) {
     }
     return;
   }
-  // Where there are enough of them, a matrix stays with a thread, and in its cache.
+  // If there are enough matrices, each stays with one thread, and in its cache.
   Work& work = *work_;
   const std::vector<int>& chosen = chosen_;
   const Blocks<T> blocks{memory_.data(), leading(), block_, blocks_};

@@ -29,8 +29,8 @@ template <class R> Vector<R> size_of(const Vector<R>& x) {
   return x < 0 ? -x : x;
 }
 
-/// Where column j begins in n x n vectors: one vector more from column to column, as those a power of two apart would
-/// wait for one another's stores.
+/// Offset of column j in n x n vectors. Columns are padded by one vector, as columns a power of two apart would wait
+/// for one another's stores.
 inline std::ptrdiff_t lane_column(int n, int j) {
   return static_cast<std::ptrdiff_t>(j) * (n + 1);
 }
@@ -159,7 +159,7 @@ template <RealScalar R> class LaneVectors {
       }
     }
   }
-  // Where the block that begins at row l ends in each lane, and the last of these.
+  // Find the end of the block that begins at row l in each lane, and return the last of these.
   int end_of_block(int l, const PerRow& d, const PerRow& e, Vector<R>& end) const {
     end = all<R>(static_cast<R>(n_ - 1));
     for (int m = n_ - 2; m >= l; --m) {

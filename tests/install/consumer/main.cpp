@@ -1,3 +1,4 @@
+// exp(A) exp(-A) - I over all ranks, which is zero but for rounding.
 #include <heddle/heddle.hpp>
 
 #include <cstdio>
