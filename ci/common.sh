@@ -61,7 +61,7 @@ configure() {
   if command -v ccache >/dev/null; then
     arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi
-  # Where the same was done before, the build itself notices changes of CMake files.
+  # With unchanged arguments the build itself notices changes of CMake files.
   wanted=$(printf '%s\n' "${arguments[@]}" "${Kokkos_ROOT-}" "${CMAKE_PREFIX_PATH-}" "${CMAKE_TOOLCHAIN_FILE-}" "${CXX-}")
   if [[ -f $build/build.ninja && -f $build/configured && $(<"$build/configured") == "$wanted" ]]; then
     return

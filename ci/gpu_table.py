@@ -17,7 +17,7 @@ from reporting import google_benchmark  # noqa: E402
 from reporting.figures import DataError  # noqa: E402
 
 
-# What GoogleTest, Python's unittest and pytest write of a test that is skipped.
+# Output of GoogleTest, Python's unittest and pytest for a skipped test.
 SKIPPED = re.compile(r": Skipped\n(.*?)\n+\S*\[  SKIPPED \]|\.\.\. skipped ['\"](.*?)['\"]$|^SKIPPED \[(\d+)\] \S+ (.*?)$",
                      re.DOTALL | re.MULTILINE)
 
@@ -32,7 +32,7 @@ def entries(text):
 
 
 def suite_lines(name, text):
-    """How many entries ran, passed and failed; what was skipped and why; which took longest."""
+    """Return the numbers of entries run, passed and failed, the skipped tests with reasons, and the slowest ones."""
     found = list(entries(text))
     failed = [entry for entry, passed, _, _ in found if not passed]
     yield f"{name:8} {len(found)} entries, {len(found) - len(failed)} passed, {sum(seconds for _, _, seconds, _ in found):.0f} s of tests"

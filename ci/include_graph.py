@@ -16,7 +16,7 @@ import rooms
 GENERATED = {"absent_libraries.hpp", "git_hash.hpp"}  # written by CMake and by the build
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".h", ".in"}
-# What decides whether a product and a sum are rounded twice or once.
+# Flags that decide whether a product and a sum are rounded twice or once.
 ROUNDING = re.compile(r"-ffp-contract|-{1,2}fmad|-ffast-math|-Ofast|-funsafe-math|-fassociative-math|-{1,2}use_fast_math"
                       r"|-freciprocal-math|-fno-signed-zeros|-ffinite-math|-fp-model")
 ROUNDING_LISTS = "src/cmake/HeddleRounding.cmake"
@@ -97,7 +97,7 @@ def check_folders(page, root):
 
 
 def check_names(text, root):
-    """Files that the page names, by their path or the end of it, and that are not there."""
+    """Return files that the page names, by path or the end of it, and that do not exist."""
     there = [f"/{path.relative_to(root)}" for top in ("include", "src", "tests", "perf", "python", "ci", "docs")
              for path in (root / top).rglob("*")] + [f"/{path.name}" for path in root.glob("*")]
     return [f"{rooms.PAGE}:{number}: there is no file {name}" for number, name in rooms.files_named(text)
@@ -105,7 +105,7 @@ def check_names(text, root):
 
 
 def check_rounding(page, root):
-    """Options of rounding where they do not belong, and lists of rooms that are not the page's."""
+    """Return misplaced options of rounding, and lists of rooms that differ from the page."""
     findings = []
     files = [path for top in ("src", "tests", "perf", "ci") for path in (root / top).rglob("*")
              if path.name == "CMakeLists.txt" or path.suffix == ".cmake"]
@@ -131,7 +131,7 @@ def check_rounding(page, root):
 
 
 def calls_of_mpi(where, source):
-    """Calls of MPI in a file of the library or the command that has none to make. Comments may name what they like."""
+    """Return calls of MPI in files of the library or the command that must not make any. Comments are ignored."""
     if not where.startswith(("src/", "include/")) or MPI_FILES.match(where):
         return []
     return [f"{where}:{number}: {call[1]}: MPI is called in src/comm and by the command's beginning and end alone"
@@ -296,7 +296,7 @@ CALLS = [  # a file, its text, whether it is right
 
 
 def finds_with(root, name, text):
-    """Whether anything is found once the file has this text; everything is then as it was."""
+    """Return whether a fault is found with this text in the file; the file is restored afterwards."""
     path = root / name
     before = path.read_text(encoding="utf-8") if path.exists() else None
     fresh = [parent for parent in path.parents if not parent.exists()]
@@ -313,7 +313,7 @@ def finds_with(root, name, text):
 
 
 def self_test():
-    """Does each to the repository and undoes it."""
+    """Apply each fault to the repository, and undo it."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()

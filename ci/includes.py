@@ -4,8 +4,8 @@
 On CPUs no build does: precompiled headers bring the standard library along, and files of a folder are compiled as one, so
 that it is builds for GPUs that stop at them. A compiler that only looks at each source by itself takes eight minutes; this
 takes a second, and finds what text tells: names of the standard library, in every source, and types and functions that a
-room's private headers declare, in the sources of that room, unless another name there is alike. Of the includes of `src`,
-taken away one by one, it noticed 410 of 478 of the standard library's and 437 of 659 of the sources' own rooms.
+room's private headers declare, in the sources of that room, unless another name there is alike. When the includes of
+`src` were removed one by one, it noticed 410 of 478 of the standard library and 437 of 659 of the sources' own rooms.
 
     ci/includes.py [ROOT]         looks at the repository at ROOT
     ci/includes.py --self-test    checks that planted ones are found, and right sources let through

@@ -42,7 +42,7 @@ def line_of(text, at):
 
 
 def end_of(text, begin):
-    """Where the bracket that opens at `begin` is closed."""
+    """Return the position at which the bracket that opens at `begin` closes."""
     depth = 0
     for at in range(begin, len(text)):
         depth += (text[at] in OPENING) - (text[at] in CLOSING)
@@ -81,7 +81,7 @@ def reductions(text):
 
 
 def instances(text):
-    """Lines of Views of device memory that no instance initialises."""
+    """Return lines of Views of device memory that are not initialized by an instance."""
     for found in DEVICE_MEMORY.finditer(text):
         if "Host" not in found[0]:
             yield line_of(text, found.start())
@@ -121,7 +121,7 @@ def hidden_members(code):
 
 
 def lambdas(text):
-    """Lines of extended lambdas where nvcc has none."""
+    """Return lines of extended lambdas in places where nvcc does not allow them."""
     code = code_of(text)
     ranges = [*bodies(code, r"\b(?:TYPED_)?TEST(?:_F|_P)?\("), *bodies(code, r"\](?:<[^;{}()]*>\s*)\("),
               *bodies(code, r"\]\s*\(", r"\bauto\b"), *hidden_members(code)]

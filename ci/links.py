@@ -26,12 +26,12 @@ SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:|//")
 
 
 def blank(match):
-    """Spaces in place of code, so that lines keep their numbers."""
+    """Return spaces in place of code, so that lines keep their numbers."""
     return re.sub(r"[^\n]", " ", match[0])
 
 
 def anchors_of(text):
-    """What GitHub calls the headings of a document, and the anchors of its HTML."""
+    """Return GitHub's anchors of the headings of a document, and the anchors of its HTML."""
     text = FENCE.sub(blank, text)
     found = set(ANCHOR_OF_HTML.findall(CODE.sub(blank, text)))
     seen = {}
@@ -54,7 +54,7 @@ def files_of(root):
 
 
 def check(root):
-    """What is wrong, and how many links were followed."""
+    """Return the broken links, and the number of links followed."""
     root = Path(root).resolve()
     files = files_of(root)
     folders = {str(parent) for name in files for parent in Path(name).parents}

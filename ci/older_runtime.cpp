@@ -1,5 +1,5 @@
-// What libraries of a newer Debian ask of their C and C++ runtime and Debian 12's lacks (glibc 2.38, GCC 13): built into
-// a small library beside them by ci/older_runtime.py, whose table names the symbols.
+// Definitions of symbols of newer C and C++ runtimes (glibc 2.38, GCC 13) that Debian 12 lacks: ci/older_runtime.py, whose
+// table names the symbols, builds them into a small library beside the libraries of a newer Debian that need them.
 #include <cstdlib>
 #include <cstring>
 #include <ios>

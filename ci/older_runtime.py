@@ -5,9 +5,9 @@
 
 A library names the versions of the symbols that it needs, and the loader refuses it where the system's libc or
 libstdc++ does not define such a version, whatever symbols it is for. This looks which symbols of LIBRARY have versions
-that the system lacks. Where there are none, nothing is changed. Where ci/older_runtime.cpp defines all of them, that is
+that the system lacks. If there are none, nothing is changed. If ci/older_runtime.cpp defines all of them, that is
 built beside LIBRARY, which then takes these symbols from there, without a version, and no longer names the versions.
-Where one is not known, nothing is changed either, and it is named.
+If one is not known, nothing is changed either, and it is named.
 
 Sound it is because all other symbols keep their versions, each of which this system's runtime defines, and the ones
 defined here do what their newer originals do. Needs g++ and patchelf, on 64-bit little-endian ELF. Exit status: 0 the
@@ -35,7 +35,7 @@ Need = collections.namedtuple("Need", "file version index offset")
 
 
 class Failure(Exception):
-    """What is said in place of a traceback."""
+    """Error whose message is printed in place of a traceback."""
 
 
 class Elf:
@@ -91,7 +91,7 @@ class Elf:
                 yield self.text(table, self.unpack("<I", table[4] + 24 * i)[0])
 
     def rename(self, need, other):
-        """Lets a version that no symbol has any more be one that is needed anyway."""
+        """Replace a version that no symbol uses by one that is needed anyway."""
         self.data[need.offset : need.offset + 4] = self.data[other.offset : other.offset + 4]  # the hash
         self.data[need.offset + 8 : need.offset + 12] = self.data[other.offset + 8 : other.offset + 12]  # the name
 
@@ -111,7 +111,7 @@ def system_library(name):
 
 
 def lacking(library, systems):
-    """What the library needs and the system's libraries do not define."""
+    """Return the symbols that the library needs and the system's libraries do not define."""
     for need in library.needs():
         if need.file not in systems:
             systems[need.file] = system_library(need.file).definitions()

@@ -22,7 +22,7 @@ def imported(source, modules):
 
 
 def circle(folder):
-    """The names of modules in a circle, the first once more at the end; nothing where there is none."""
+    """The names of modules in a circle, the first once more at the end; nothing if there is no circle."""
     sources = {path.stem: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.py")}
     try:
         graphlib.TopologicalSorter({name: imported(text, sources) for name, text in sources.items()}).prepare()

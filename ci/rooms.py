@@ -1,7 +1,7 @@
 """The tables of docs/architecture.md that lints and pictures read: rooms and whom each may use, the folders within them,
 folders beside them, who may include the headers of other projects, and rooms whose rounding differs.
 
-A table that is read has a line <!-- read: NAME --> before it. What is named in it is in `code`."""
+A table that is read has a line <!-- read: NAME --> before it. Names in it are in `code`."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ COLUMNS = {"rooms": 3, "folders": 2, "beside": 3, "headers": 3, "rounding": 3}
 
 
 class Wrong(Exception):
-    """What is wrong with the page, in one line."""
+    """Error in the page, described in one line."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Page:
         return {room}.union(*(self.reach(used) for used in self.uses[room]))
 
     def may_include(self, path, header):
-        """Whether the file may include <header>; anyone may what no line of the table has."""
+        """Return whether the file may include <header>; headers without a line in the table are free for all."""
         return all(matches(path, files) for headers, files in self.headers if matches(header, headers))
 
 
@@ -85,7 +85,7 @@ def one_name(number, cell):
 
 
 def names(number, cell):
-    """What a cell names, or nothing where it says so."""
+    """Return the names in a cell; none if it says "nothing"."""
     if cell == "nothing":
         return []
     found = CODE.findall(cell)
@@ -95,7 +95,7 @@ def names(number, cell):
 
 
 def require_no_circle(uses):
-    """Rooms are taken away whose users are all gone; what cannot be is a circle."""
+    """Remove rooms whose users are all removed; the rest is a circle."""
     left = dict(uses)
     while left:
         free = [room for room in left if not any(room in used for used in left.values())]
@@ -106,7 +106,7 @@ def require_no_circle(uses):
 
 
 def read_page(text):
-    """The page. Throws Wrong where a table is missing, or names a room that has no line."""
+    """Return the page. Raise Wrong if a table is missing, or names a room without a line."""
     tables = rows_of(text)
     page = Page()
     for table, target in (("rooms", page.uses), ("beside", page.beside), ("rounding", page.rounding)):

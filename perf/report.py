@@ -15,7 +15,7 @@ def read(folder):
 
 
 def check(folder, document):
-    """What is wrong with the figures in a folder and the document made of them."""
+    """Return the problems of the figures in a folder and of the document made from them."""
     results, wanted = read(folder)
     found = thresholds.problems(results, wanted)
     text = page.document(results, wanted)
@@ -25,7 +25,7 @@ def check(folder, document):
 
 
 def add(folder, machine, reports):
-    """Writes the figures of reports of Google Benchmark into one file a machine, date and commit."""
+    """Write the figures of Google Benchmark reports into one file per machine, date and commit."""
     results, _ = read(folder)
     if machine not in results.machines:
         raise figures.DataError(f"machines.json has no {machine}: describe the machine there first")

@@ -10,7 +10,7 @@ got, relative, in the Frobenius norm. The bar, for each matrix and each method o
     error <= max(10 x SciPy's error, n u cond, u), cond the relative condition number of the exponential there
 
 (the last u is what rounding the exact result may cost), a median of `auto` below SciPy's, and a refusal where the
-exponential is beyond the range of the numbers. Where n u cond reaches 1 no digit can be asked for, and none is: there
+exponential is beyond the range of the numbers. If n u cond reaches 1, no digit can be required: there
 a finite result is enough. Matrices whose exponential is wholly below the range are left out. The methods are those
 that heddle names, but `taylor`, which is a polynomial of fixed degree. One may refuse a matrix that it is not for;
 `auto` takes all.

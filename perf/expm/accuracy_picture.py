@@ -17,11 +17,11 @@ STYLES = {
 }
 FREE = [k for k in range(48) if look(k)["color"] not in {style["color"] for _, style in STYLES.values()}]
 KNOWN = {"color": "#111111", "linewidth": 1.2}
-REACH = 1e4  # Of the profiles' axis.
+REACH = 1e4  # Length of the profiles' axis.
 
 
 def styles_of(sides):
-    """Of each side its name, and how it is drawn."""
+    """Return the name and the style of each side."""
     others = [side for side in sides if side not in STYLES]
     return {side: STYLES.get(side) or (f"heddle, {side}", look(FREE[others.index(side)])) for side in sides}
 

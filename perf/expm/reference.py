@@ -20,7 +20,7 @@ WIDE_FRECHET = 40  # Largest n whose derivatives are taken in wide numbers; beyo
 class Reference(NamedTuple):
     high: np.ndarray  # exp(A) = high + low, to twice the digits of double.
     low: np.ndarray
-    condition: float  # Of the exponential at A, relative, in the Frobenius norm.
+    condition: float  # Relative condition number of the exponential at A, in the Frobenius norm.
     bits: int
 
 
@@ -89,7 +89,7 @@ def condition_of(A, norm_of_exponential, bits):
 
 
 def reference(A, folder):
-    """Of a matrix of double or complex double, from the folder where it was computed before."""
+    """Return the reference of a matrix of double or complex double, from `folder` if it was computed before."""
     key = hashlib.sha256(f"{A.dtype} {A.shape} ".encode() + A.tobytes()).hexdigest()
     path = os.path.join(folder, key + ".npz")
     if os.path.exists(path):

@@ -200,7 +200,7 @@ def measure(arguments, n, case):
 
 
 def header(arguments):
-    """Of the table, in Markdown."""
+    """Return the head of the table, in Markdown."""
     cells = ["n", "case"]
     for ranks in arguments.ranks:
         cells += [f"heddle s, {ranks} rank" + "s" * (ranks > 1), "how"]
@@ -222,7 +222,7 @@ def line(row, arguments):
 
 
 def libraries(arguments):
-    """What multiplies on each side."""
+    """Yield the library that multiplies on each side."""
     if "scipy" in arguments.peers:
         yield f"scipy {scipy.__version__}"
     for pool in threadpoolctl.threadpool_info() if scipy else []:

@@ -91,7 +91,7 @@ class Product:
 
 
 def shardings(devices):
-    """Of A, B and C, by name."""
+    """Return the shardings of A, B and C by name."""
     line = Mesh(np.array(devices), ("x",), axis_types=(AxisType.Auto,))
     rows = NamedSharding(line, PartitionSpec("x", None))
     found = {"bands": (rows, NamedSharding(line, PartitionSpec(None, "x")), rows)}

@@ -25,7 +25,7 @@ LINES = (("module", "operation", "peer"), ("quantity", "unit", "case", "over"), 
 
 
 class DataError(Exception):
-    """A file of results that is not as README.md says."""
+    """Error: a file of results breaks the schema of README.md."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Cell:
 
 @dataclass
 class Series:
-    """Values of one quantity in one case, by what the columns of its table stand for."""
+    """Values of one quantity in one case, by column of its table."""
     machine: str
     module: str
     operation: str
@@ -72,7 +72,7 @@ def runs_of(value, place):
 
 
 def check_figure(figure, modules, place):
-    """Refuses a figure that a table could not show."""
+    """Refuse a figure that a table could not show."""
     unknown, missing = figure.keys() - FIGURE_FIELDS, REQUIRED_FIELDS - figure.keys()
     if unknown or missing:
         raise DataError(f"{place}: unknown {sorted(unknown)}, missing {sorted(missing)}")
@@ -88,14 +88,14 @@ def check_figure(figure, modules, place):
 
 
 def identity(machine, figure):
-    """What makes two figures the same one, measured again."""
+    """Return the key that is equal for repeated measurements of one figure."""
     case = json.dumps(figure.get("case", {}), sort_keys=True, default=str)
     return (machine, figure["module"], figure["operation"], figure.get("peer", ""), figure["quantity"],
             figure.get("unit", ""), case, figure["over"])
 
 
 def add_figure(series, machine, date, figure, place):
-    """Puts the values of one figure into the series that it belongs to; a column's newer value takes its place."""
+    """Add the values of a figure to its series; a newer value of a column replaces the older one."""
     key = identity(machine, figure)
     words = {name: figure.get(name, "") for name in ("module", "operation", "peer", "quantity", "unit", "over")}
     one = series.setdefault(key, Series(machine=machine, case=figure.get("case", {}), **words))

@@ -69,7 +69,7 @@ def ratio_of(benchmark):
 
 
 def energies_of(benchmark):
-    """Joules of a run, and of the peer's; None where nothing was counted, or where there are several peers."""
+    """Return the joules of a run and of the peer's; None if nothing was counted, or with several peers."""
     peers = [value for key, value in benchmark.counters.items() if key.startswith("joules_")]
     return benchmark.counters.get("joules"), peers[0] if len(peers) == 1 else None
 
@@ -81,13 +81,13 @@ def rate_of(benchmark):
 
 
 def time_of(benchmark, unit):
-    """The mean time in a unit; None where that is no unit of time."""
+    """Return the mean time in a unit; None if it is not a unit of time."""
     seconds = benchmark.counters["real_time"] * TIMES[benchmark.counters.get("time_unit", "ns")]
     return seconds / TIMES[unit] if unit in TIMES else None
 
 
 def value_of(benchmark, quantity, unit):
-    """What a benchmark says of a quantity, or None."""
+    """Return a benchmark's value of a quantity, or None."""
     if quantity == "time":
         return time_of(benchmark, unit)
     if quantity == "rate":
@@ -136,7 +136,7 @@ def placed(name, known):
 
 
 def new_figure(program, benchmark, ranks, modules):
-    """A figure of a benchmark that nobody has described yet, in its own words; None where it belongs to no module."""
+    """Return a figure, in the benchmark's own words, of a benchmark without a description; None if it has no module."""
     module = next((name for name in modules if name in f"{program}/{benchmark.family}"), None)
     if module is None:
         return None

@@ -52,7 +52,7 @@ def case_text(series):
 
 
 def cell_text(cell, verdict):
-    """A value, what stands behind it, and whether it is enough."""
+    """Return a value, the text behind it, and whether it reaches its bound."""
     text = span(cell.runs)
     behind = [span(runs) for runs in (cell.ours, cell.theirs) if runs]
     if behind:
@@ -64,7 +64,7 @@ def cell_text(cell, verdict):
 
 
 def required_text(verdicts, labels):
-    """What a row has to reach: one bound where all columns have the same, else each column's."""
+    """Return the bounds of a row: one if all columns have the same, else one per column."""
     bounds = {label: f"{verdicts[label].sign} {number(verdicts[label].bound)}" for label in labels if label in verdicts}
     if len(set(bounds.values())) == 1 and len(bounds) == len(labels):
         return next(iter(bounds.values()))
@@ -184,6 +184,6 @@ def document(results, thresholds, details=False):
 
 
 def too_long(text):
-    """A line to show where the page has grown past what a reader takes in."""
+    """Return a warning line if the page has grown too long for a reader."""
     count = text.count("\n")
     return [f"RESULTS.md has {count} lines, more than {LONGEST}: mark figures as detail"] if count > LONGEST else []

@@ -1,4 +1,4 @@
-"""Whether perf/report.py sees planted faults."""
+"""Checks that perf/report.py detects planted faults."""
 
 import contextlib
 import copy
@@ -95,7 +95,7 @@ def found(check, folder):
 
 
 def wrong_of_adding(add, folder):
-    """What is wrong with the figures that a report of Google Benchmark becomes."""
+    """Return the errors of the figures made from a report of Google Benchmark."""
     write(folder, "../report.json", REPORT)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
         add(folder, "small", [folder.parent / "report.json"])

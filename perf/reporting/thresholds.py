@@ -1,4 +1,4 @@
-"""What figures have to reach: thresholds.json, and whether the figures do."""
+"""Thresholds of the figures, from thresholds.json, and the check that the figures reach them."""
 
 from dataclasses import dataclass
 
@@ -71,7 +71,7 @@ def verdicts_of(series, thresholds):
 
 
 def problems(results, thresholds):
-    """Figures that fall short where nobody has said why, and thresholds that no figure answers to."""
+    """Return figures that miss their threshold without a given reason, and thresholds without a figure."""
     found = []
     for number, threshold in enumerate(thresholds, 1):
         served = [series for series in results.series if threshold.applies_to(series)]

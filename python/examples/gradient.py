@@ -1,7 +1,7 @@
-"""A Markov chain's rates from what was observed of it, by the gradient of exp, and what that gradient costs.
+"""Fit the rates of a Markov chain to observed transitions with the gradient of exp, and measure its cost.
 
-exp(t Q) has the probabilities to be in state j a time t after state i. From counts of such transitions the rates Q of
-the largest likelihood are found with gradients that go through heddle.expm in PyTorch.
+exp(t Q) has the probabilities to be in state j a time t after state i. From counts of such transitions PyTorch finds
+the rates Q of maximum likelihood by gradients through heddle.expm.
 
     python gradient.py gradient.png [--small]
 """
@@ -20,14 +20,14 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 
 def generator(logs):
-    """Rates from their logarithms: rows add up to zero."""
+    """Return the rates from their logarithms; each row sums to zero."""
     rates = torch.exp(logs) * (1 - torch.eye(len(logs), dtype=logs.dtype))
     return rates - torch.diag(rates.sum(1))
 
 
 # %%
 def fit(states, steps):
-    """The likelihood's course over the steps, the true rates and those that were found."""
+    """Return the likelihood after each step, the true rates and the fitted rates."""
     random = torch.Generator().manual_seed(1)
     truth = generator(torch.randn((states, states), generator=random, dtype=torch.float64) - 1)
     probabilities = heddle.expm(0.5 * truth)
@@ -49,7 +49,7 @@ def fit(states, steps):
 
 
 def seconds(exponential, n):
-    """Of exp and of its gradient, the best of three."""
+    """Return the times of exp and of its gradient, the best of three."""
     a = (torch.randn((n, n), dtype=torch.float64) / n**0.5).requires_grad_()
     g = torch.ones((n, n), dtype=torch.float64)
     forward, backward = [], []

@@ -1,7 +1,7 @@
 """An exponential integrator for a stiff equation: the Allen-Cahn equation in one dimension.
 
 u_t = 0.01 u_xx + u - u^3 with the diffusion treated exactly. A step of Heun's exponential method is two sums of phi
-functions times vectors, which heddle.phi_multiply computes for a sparse matrix without any function of it.
+functions times vectors, which heddle.phi_multiply computes for a sparse matrix without forming a matrix function.
 
     python integrator.py integrator.png [--small]
 """
@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 
 def problem(points):
-    """Grid, diffusion with mirrors at the ends, and the first state."""
+    """Return the grid, the diffusion matrix with reflecting ends, and the initial state."""
     x = np.linspace(-1, 1, points)
     h = x[1] - x[0]
     main = np.full(points, -2.0)
@@ -36,7 +36,7 @@ def reaction(u):
 
 # %%
 def step(matrix, u, h):
-    """Of second order: u + h phi_1 (A u + N(u)) + h phi_2 (N(a) - N(u)), a the step of first order."""
+    """Take a step of second order: u + h phi_1 (A u + N(u)) + h phi_2 (N(a) - N(u)), a the step of first order."""
     n = reaction(u)
     a = heddle.phi_multiply(matrix, np.column_stack([u, n]), time=h)
     # time^k phi_k(time A) b_k: the one vector more is (N(a) - N(u)) / h.

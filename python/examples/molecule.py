@@ -19,12 +19,12 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 
 def orbitals(h, s, **_):
-    """What PySCF's eig() returns; newer versions also give it a basis that is orthonormal."""
+    """Return what PySCF's eig() returns; newer versions also pass an orthonormal basis."""
     return heddle.eigh(h, s)
 
 
 def energy(distance, basis, eig=None):
-    """In hartree, with the local functional of Perdew and Wang; the distance is in bohr."""
+    """Return the energy in hartree, with the local functional of Perdew and Wang, at a distance in bohr."""
     molecule = gto.M(atom=f"Li 0 0 0; H 0 0 {distance}", unit="bohr", basis=basis, verbose=0)
     field = dft.RKS(molecule, xc="LDA,PW")
     field.conv_tol = 1e-10

@@ -1,7 +1,7 @@
-"""Sums by keys that do not depend on the order: a histogram of weights, as particles in cells or gradients of an embedding
-make it.
+"""Sums by keys that do not depend on the order: a weighted histogram, as for particles in cells or gradients of an
+embedding.
 
-numpy.add.at rounds after each element, so that its bits follow the order in which elements come. heddle.exact.keyed_sum
+numpy.add.at rounds after each element, so its bits depend on the order of the elements. heddle.exact.keyed_sum
 rounds each sum once.
 
     python reproducible.py reproducible.png [--small]
@@ -27,8 +27,8 @@ def plain(x, keys, size):
 
 # %%
 def spread(elements, size, orders):
-    """Errors of plain sums in several orders, in units of the last place of the exact ones, and whether the exact ones
-    are ever other bits."""
+    """Return the errors of plain sums in several orders, in ULP of the exact sums, and whether the bits of the exact
+    sums ever differ."""
     random = np.random.default_rng(1)
     keys = random.integers(0, size, elements)
     x = random.normal(size=elements) * 10.0 ** random.integers(-6, 6, elements)

@@ -1,7 +1,7 @@
 """The surface of a mesh of tetrahedra: a ball without an octant.
 
-heddle.external_faces finds the sides of cells that no other cell shares; as_pyvista() makes a surface of them. Where PyVista
-is there, its extract_surface does the same work beside it.
+heddle.external_faces finds the sides of cells that no other cell shares; as_pyvista() makes a surface of them. If
+PyVista is installed, its extract_surface is run for comparison.
 
     python surface.py surface.png [--small]
 """
@@ -29,7 +29,7 @@ ODD = (EVEN ^ 1)[:, [0, 2, 1, 3]]  # two points exchanged, so that volumes stay 
 
 # %%
 def ball(n):
-    """Points, and tetrahedra, of an n x n x n grid that is bent into a ball, without one octant."""
+    """Return points and tetrahedra of an n x n x n grid bent into a ball, without one octant."""
     i = np.arange(n, dtype=np.int64)
     z, y, x = (c.ravel() for c in np.meshgrid(i, i, i, indexing="ij"))
     kept = (2 * x < n) | (2 * y < n) | (2 * z < n)

@@ -1,13 +1,13 @@
-"""Dense linear algebra whose digits are right, from NumPy, CuPy, PyTorch and JAX: the library Heddle.
+"""Dense linear algebra with correct digits for NumPy, CuPy, PyTorch and JAX: the library Heddle.
 
-Arrays are taken where they lie, by DLPack or the buffer protocol, and results are of the kind of the arrays given.
-Importing starts nothing. The first use starts Kokkos, with as many threads as OMP_NUM_THREADS says or start() is told;
-MPI is initialised by expm() and its relatives and arithmetic="auto" alone, for this process by itself, where mpi4py has
-not done it. Calls of several threads come one after the other, each with all of Kokkos' threads, and without the GIL.
+Arrays are read in place, through DLPack or the buffer protocol, and results are arrays of the same library. Importing
+starts nothing. The first use starts Kokkos with the number of threads in OMP_NUM_THREADS or given to start(). Only
+expm() and its relatives and arithmetic="auto" initialize MPI, for this process alone, unless mpi4py has done it. Calls
+from several threads run one after the other, each with all threads of Kokkos, and release the GIL.
 
-A wrong argument raises ValueError or TypeError, a computation that fails RuntimeError, one without the memory for it
-MemoryError, and a matrix that is singular, or not positive definite, numpy.linalg.LinAlgError. One that is close to
-singular is warned of, by IllConditionedWarning.
+A wrong argument raises ValueError or TypeError, a failed computation RuntimeError, a lack of memory MemoryError, and a
+matrix that is singular or not positive definite numpy.linalg.LinAlgError. A matrix close to singular issues an
+IllConditionedWarning.
 """
 
 import atexit as _atexit
@@ -36,19 +36,19 @@ __all__ = [
 
 __version__ = _core.version()
 
-# Before modules are taken apart: Kokkos has to end while its libraries are all there.
+# Kokkos has to end before the interpreter unloads modules, while all its libraries are loaded.
 _atexit.register(_core.end)
 
 
 def start(threads=None, device=None):
-    """Starts Kokkos before its first use would: with a number of threads, and on the GPU of a number. Raises ValueError
-    where it runs with another number of threads."""
+    """Start Kokkos ahead of its first use, with this number of threads and on the GPU of this number. Raise ValueError
+    if it already runs with another number of threads."""
     _core.start(threads, device)
 
 
 def release_memory():
-    """Gives back what calls left for the next ones like them: plans of expm(), expm_frechet() and eigh() with vectors, the
-    latest eight of at most 512 MiB together, most of it memory of the device.
+    """Release the plans that calls keep for later calls of the same kind: those of expm(), expm_frechet() and eigh()
+    with eigenvectors, at most the latest eight and 512 MiB together, mostly device memory.
 
     Examples
     --------
@@ -60,8 +60,8 @@ def release_memory():
 
 
 def info():
-    """What this build and this process consist of: a dict of versions, the backend, its threads and devices, the BLAS,
-    and optional libraries that are absent.
+    """Describe this build and this process: a dict of versions, the backend, its threads and devices, the BLAS, and the
+    optional libraries that are absent.
 
     Examples
     --------

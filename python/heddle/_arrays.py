@@ -1,4 +1,4 @@
-"""Arrays of NumPy, CuPy, PyTorch and JAX, as the module in C++ takes and fills them."""
+"""Conversion of NumPy, CuPy, PyTorch and JAX arrays to and from those of the C++ module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
 def real_name(name):
-    """The type of the real and imaginary parts of a type of elements."""
+    """Return the type of the real and imaginary parts of an element type."""
     return _REAL.get(name, name)
 
 
@@ -29,7 +29,7 @@ def refuse_masks(value):
 
 
 class NumPy:
-    """What is done with arrays of one library; this one is NumPy's, which takes lists and numbers too."""
+    """Operations on the arrays of one library; this class is for NumPy, and takes lists and numbers, too."""
 
     name = "numpy"
 
@@ -40,7 +40,7 @@ class NumPy:
         if type(value) is np.ndarray:
             return value
         refuse_masks(value)
-        # Of other libraries that speak DLPack, those whose arrays NumPy can read.
+        # NumPy reads the arrays of other libraries through DLPack if they are in host memory.
         by_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
         return np.from_dlpack(value) if by_dlpack else np.asarray(value)
 
@@ -48,18 +48,18 @@ class NumPy:
         return array.dtype.name
 
     def device(self, array):
-        """Where an array is: what is equal for arrays that may go together."""
+        """Return the device of an array; arrays of one call must have the same one."""
         return "cpu"
 
     def to_host(self, array):
-        """An array as one of NumPy."""
+        """Return an array as a NumPy array."""
         return np.asarray(array)
 
     def as_type(self, array, name):
         return array.astype(name)
 
     def usable(self, array):
-        """`array`, or a copy where its strides are negative or not of whole elements, or its bytes are swapped."""
+        """Return `array`, or a copy if its strides are negative or not whole elements, or its bytes are swapped."""
         size = array.itemsize
         regular = array.flags.forc or all(s >= 0 and s % size == 0 for s in array.strides)
         if regular and array.flags.aligned and array.dtype.isnative:
@@ -78,38 +78,38 @@ class NumPy:
     def empty(self, shape, name, like=None, order="C"):
         try:
             return np.empty(shape, name, order)
-        except ValueError:  # more bytes than an address has
+        except ValueError:  # more bytes than an address can count
             raise MemoryError(f"an array of shape {tuple(shape)} and type {name}") from None
 
     def broadcast(self, array, shape):
         return np.broadcast_to(array, shape)
 
     def swapped(self, array):
-        """The last two axes of an array exchanged, without a copy."""
+        """Exchange the last two axes of an array without a copy."""
         return array.swapaxes(-1, -2)
 
     def layout(self, array):
-        """The address of an array, its strides in bytes and the bytes of an element."""
+        """Return the address of an array, its strides in bytes and its element size in bytes."""
         return array.__array_interface__["data"][0], array.strides, array.itemsize
 
     def columns(self, array):
-        """A matrix in column-major order, which can be written: itself, where it is one."""
+        """Return a matrix as a writable column-major one, without a copy if it is one."""
         return np.require(array, requirements=["F", "W", "A"])
 
     def flat(self, array):
-        """All elements as a vector, in any order, without a copy where they lie without gaps."""
+        """Return all elements as a vector in any order, without a copy if they are contiguous."""
         return array.ravel(order="K")
 
     def scalar(self, value, name, like):
         return np.dtype(name).type(value)
 
     def taken(self, exported, like):
-        """An array that the module in C++ has made, as one of this library."""
+        """Return an array made by the C++ module as an array of this library."""
         array = np.asarray(exported)
         return array.view(array.dtype.str)  # int64 where C++ says long long
 
     def finish(self, array):
-        """What is returned for an array that was made by empty()."""
+        """Return to the caller an array made by empty()."""
         return array
 
 
@@ -217,7 +217,7 @@ class Torch(NumPy):
 
 
 class Jax(NumPy):
-    """Arrays of JAX can't be written: results are made elsewhere, and become arrays of JAX without a copy."""
+    """JAX arrays are read-only: results are computed in other arrays, which become JAX arrays without a copy."""
 
     name = "jax"
 
@@ -272,7 +272,7 @@ class Jax(NumPy):
 
 
 def one_device(function, kind, *arrays):
-    """Refuses arrays of one library on several devices, and on another GPU than Heddle's."""
+    """Refuse arrays on several devices, and on another GPU than the one Heddle uses."""
     devices = sorted({kind.device(array) for array in arrays if array is not None})
     if len(devices) > 1:
         raise TypeError(f"{function}: arrays on {' and '.join(devices)}; expected one device")
@@ -286,7 +286,7 @@ _numpy = NumPy()
 
 
 def kind_of(function, *arrays):
-    """The one library that `arrays` are of; lists and numbers go with any."""
+    """Return the one library of `arrays`; lists and numbers go with any."""
     found = None
     for array in arrays:
         if type(array) is np.ndarray or array is None:
@@ -307,15 +307,15 @@ def kind_of(function, *arrays):
 
 
 def to_host(array):
-    """An array of any library as one of NumPy."""
+    """Return an array of any library as a NumPy array."""
     return kind_of("", array).to_host(array)
 
 
 def operands(function, *given, integers=True):
-    """The library of the arrays given, the name of the type of elements that they have in common, and they themselves
-    with that type and strides that the module in C++ takes. Integers become float64, as in SciPy, or are refused:
-    everywhere those that no double equals."""
-    # What is mostly so, in less than a microsecond.
+    """Return the library of the given arrays, the name of their common element type, and the arrays with that type and
+    strides that the C++ module takes. Integers become float64, as in SciPy; those that no double equals are refused,
+    and without `integers` all of them."""
+    # The common case takes less than a microsecond.
     first = given[0]
     name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
     if name is not None:
@@ -333,8 +333,8 @@ def operands(function, *given, integers=True):
 
 
 def exact_operands(function, *given):
-    """The same for exact sums, where integers keep all their digits: for each array given the numbers of the type in
-    common, and the array of what they leave of integers, or None."""
+    """Do the same for exact sums, where integers keep all their digits: each array becomes a pair of its values rounded
+    to the common type and the remainder of its integers, or None."""
     first = given[0]
     name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
     if name is not None and all(type(array) is np.ndarray and array.dtype is first.dtype for array in given):
@@ -347,7 +347,7 @@ def exact_operands(function, *given):
 
 
 def _common(function, given, integers):
-    """The library of arrays, they themselves, the names of their types, and that of the type in common."""
+    """Return the library of the given arrays, the arrays, the names of their types, and that of the common type."""
     kind = kind_of(function, *given)
     arrays = [kind.array(value) for value in given]
     for value, array in zip(given, arrays):
@@ -366,7 +366,7 @@ def _cast(kind, array, name):
 
 
 def result(function, kind, out, shape, name, like, order="C"):
-    """`out`, where it is one for a result of this shape and type, or a new array."""
+    """Return `out` if it can hold a result of this shape and type; a new array if it is None."""
     shape = tuple(shape)
     if out is None:
         return kind.empty(shape, name, like, order)
@@ -386,7 +386,7 @@ def result(function, kind, out, shape, name, like, order="C"):
 
 
 def _overlaps_itself(shape, strides):
-    """Whether elements may lie in one place: a stride that is not beyond all elements of the shorter ones."""
+    """Return whether elements may share storage: a stride is within the reach of the shorter strides."""
     reach = 0
     for stride, extent in sorted((abs(stride), extent) for stride, extent in zip(strides, shape) if extent > 1):
         if stride <= reach:
@@ -396,7 +396,7 @@ def _overlaps_itself(shape, strides):
 
 
 class _Addresses:
-    """An array whose elements are never looked at, for numpy.shares_memory()."""
+    """Array interface for numpy.shares_memory(), which never reads the elements."""
 
     def __init__(self, shape, address, strides, size):
         self.__array_interface__ = {"shape": tuple(shape), "strides": tuple(strides), "data": (address, True),
@@ -404,9 +404,9 @@ class _Addresses:
 
 
 def require_apart(function, kind, out, in_place=False, **operands):
-    """Refuses `out` of a stack where it shares storage with a whole operand: the matrices of a stack are taken one by
-    one, and the result of one must not replace what another one still reads. `in_place`: each matrix may be replaced by
-    its own result."""
+    """Refuse `out` of a stack if it shares storage with an operand: the matrices of a stack are computed one by one,
+    and the result of one must not overwrite the input of another. With `in_place` a result may overwrite its
+    own matrix."""
     address, strides, size = kind.layout(out)
     where = np.asarray(_Addresses(out.shape, address, strides, size))
     for name, operand in operands.items():
@@ -420,7 +420,7 @@ def require_apart(function, kind, out, in_place=False, **operands):
 
 
 def square(function, array, least=2):
-    """Refuses what is no square matrix, or stack of them."""
+    """Refuse arrays that are not a square matrix or a stack of them."""
     shape = tuple(array.shape)
     if len(shape) < least or shape[-1] != shape[-2]:
         what = "a square matrix" if least == 2 else "a stack of square matrices"
@@ -428,6 +428,6 @@ def square(function, array, least=2):
 
 
 def matrix(function, array, name="a"):
-    """Refuses what is no matrix."""
+    """Refuse arrays that are not a matrix."""
     if len(array.shape) != 2:
         raise ValueError(f"{function}: {name} has shape {tuple(array.shape)}; expected a matrix")

@@ -1,4 +1,4 @@
-"""Matrices over the ranks of a communicator of mpi4py."""
+"""Matrices distributed over the ranks of an mpi4py communicator."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ._arrays import matrix, operands
 
 
 class Communicator:
-    """A group of ranks: a duplicate of mpi4py's communicator, so that no message of the library can be taken for
-    another's. All ranks construct it, and call together what is given it. The first one chooses each rank's GPU.
+    """Group of ranks: a duplicate of an mpi4py communicator, which keeps the library's messages apart from others.
+
+    All ranks construct it together, and together call the functions that use it. The first Communicator chooses the
+    GPU of each rank.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm, optional
-        MPI.COMM_WORLD where it is left out.
+        Communicator to duplicate; MPI.COMM_WORLD by default.
 
     Examples
     --------
@@ -40,7 +42,7 @@ class Communicator:
         self._core = _core.communicator(comm.py2f(), MPI.Get_library_version().rstrip("\0"))
 
     def _agreed(self, mine, root, trouble):
-        """What rank `root` has; where it has an exception instead, every rank raises it."""
+        """Return the value of rank `root` on every rank, or raise its exception there."""
         found, trouble = self._mpi.bcast((mine, trouble), root)
         if trouble is not None:
             raise trouble
@@ -48,7 +50,7 @@ class Communicator:
 
     @property
     def rank(self):
-        """The number of this rank, from 0."""
+        """Number of this rank, from 0."""
         return self._core.rank
 
     @property
@@ -58,11 +60,11 @@ class Communicator:
 
     @property
     def nodes(self):
-        """Number of nodes that the ranks are on."""
+        """Number of nodes of the ranks."""
         return self._core.nodes
 
     def barrier(self):
-        """Waits until every rank has called it."""
+        """Wait until every rank has called it."""
         self._core.barrier()
 
     def __repr__(self):
@@ -70,7 +72,7 @@ class Communicator:
 
 
 def require_communicator(function, comm):
-    """Refuse what is not a Communicator, as one of mpi4py is not."""
+    """Refuse objects that are not a heddle.Communicator, such as a communicator of mpi4py."""
     if not isinstance(comm, Communicator):
         raise TypeError(f"{function}: comm is of type {type(comm).__name__}; expected a heddle.Communicator")
 
@@ -89,13 +91,13 @@ def _require_rank(function, root, comm):
 
 
 class DistributedMatrix:
-    """A matrix of which each rank keeps a part, as its placement says.
+    """Matrix distributed over ranks, each of which stores a part.
 
-    Placements are "rows" (a band of rows for each rank), "columns", "rank:R" (whole on one rank), or "cyclic:64x64:2x2"
-    (blocks dealt out over a grid, as ScaLAPACK does; "cyclic:64x64" takes the grid nearest to a square).
+    The placement is "rows" (a band of rows for each rank), "columns", "rank:R" (whole on one rank), or
+    "cyclic:64x64:2x2" (blocks dealt out over a grid, as in ScaLAPACK; "cyclic:64x64" takes the squarest grid).
 
-    heddle.matmul, expm, solve and eigh take these matrices too. They are called by all ranks alike, and their results
-    are matrices of this kind.
+    heddle.matmul, expm, solve and eigh take these matrices, too. All ranks call them with the same arguments, and their
+    results are distributed matrices.
 
     Examples
     --------
@@ -115,20 +117,20 @@ class DistributedMatrix:
 
     @classmethod
     def empty(cls, comm, shape, dtype="float64", placement="rows"):
-        """A matrix whose elements are not set yet. All ranks call it with the same arguments."""
+        """Return a matrix with uninitialized elements. All ranks call it with the same arguments."""
         require_communicator("empty", comm)
         rows, columns = _extents("empty", shape)
         return cls(comm, _core.empty(comm._core, np.dtype(dtype).name, rows, columns, placement))
 
     @classmethod
     def like(cls, other, shape, placement="rows"):
-        """A matrix of `shape` with the type of elements and on the ranks of another one."""
+        """Return an uninitialized matrix of `shape` with the element type and the ranks of `other`."""
         return cls.empty(other.comm, shape, other.dtype, placement)
 
     @classmethod
     def from_global(cls, comm, array, placement="rows", root=0):
-        """The matrix that rank `root` has whole, in host memory; what other ranks give is not looked at. All ranks call
-        it."""
+        """Distribute the matrix `array` of rank `root`, in host memory; the arrays of other ranks are ignored. All
+        ranks call it."""
         require_communicator("from_global", comm)
         _require_rank("from_global", root, comm)
         mine, trouble = (None, None), None
@@ -147,9 +149,9 @@ class DistributedMatrix:
 
     @classmethod
     def from_local(cls, comm, local, shape, placement="rows"):
-        """The matrix of `shape` of which each rank gives its part. A part that is column-major, and can be written, is
-        shared, not copied; on a GPU that is one of CuPy or PyTorch, and one in host memory is copied. All ranks call
-        it."""
+        """Return the matrix of `shape` whose parts the ranks pass as `local`. A column-major, writable part is shared,
+        not copied; on GPUs only parts of CuPy or PyTorch are shared, and parts in host memory are copied. All ranks
+        call it."""
         require_communicator("from_local", comm)
         kind, _, (usable,) = operands("from_local", local)
         matrix("from_local", usable, "local")
@@ -159,22 +161,22 @@ class DistributedMatrix:
 
     @property
     def shape(self):
-        """Rows and columns of the whole."""
+        """Rows and columns of the whole matrix."""
         return self._core.shape
 
     @property
     def dtype(self):
-        """The type of the elements."""
+        """Type of the elements."""
         return np.dtype(self._core.dtype)
 
     @property
     def placement(self):
-        """Where the elements are, in words."""
+        """Placement of the elements, in words."""
         return self._core.placement
 
     @property
     def local(self):
-        """This rank's part, column-major: an array that shares the elements, of NumPy or, on a GPU, of CuPy."""
+        """Column-major part of this rank: an array of NumPy or, on a GPU, of CuPy, which shares the elements."""
         part = self._core.local()
         if hasattr(part, "__dlpack_device__") and part.__dlpack_device__()[0] != 1:
             import cupy
@@ -183,13 +185,13 @@ class DistributedMatrix:
         return np.asarray(part)
 
     def gather(self, root=0):
-        """The whole as an array of NumPy on rank `root`; None on others. All ranks call it."""
+        """Return the whole matrix as a NumPy array on rank `root`, and None on the others. All ranks call it."""
         _require_rank("gather", root, self.comm)
         whole = self._core.gather(root)
         return None if whole is None else np.asarray(whole)
 
     def redistribute(self, placement):
-        """The matrix in another placement. All ranks call it."""
+        """Return a copy of the matrix in another placement. All ranks call it."""
         other = DistributedMatrix.empty(self.comm, self.shape, self.dtype, placement)
         self._core.redistribute_to(other._core)
         return other
@@ -199,7 +201,7 @@ class DistributedMatrix:
 
 
 def together(function, *matrices):
-    """Refuses what goes with no DistributedMatrix."""
+    """Refuse operands that are not all DistributedMatrix of one element type."""
     for one in matrices:
         if not isinstance(one, DistributedMatrix):
             raise TypeError(f"{function}: a DistributedMatrix and {type(one).__name__}; expected one kind")

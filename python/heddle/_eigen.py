@@ -17,67 +17,71 @@ class EighReport:
 
     converged: bool
     end: str
-    """Why the iteration ended: "diagonal", "tolerance", "quadratic", "sweep-limit" or "rotation-limit"."""
+    """Reason why the iteration ended: "diagonal", "tolerance", "quadratic", "sweep-limit" or "rotation-limit"."""
     method: str
     accuracy: str
-    """The accuracy that was kept: "relative", of each eigenvalue by itself, or "norm"."""
+    """Accuracy of the eigenvalues: "relative" to each eigenvalue, or to the "norm" of the matrix."""
     sweeps: int
     rotations: int
     off_norms: list[float] = field(repr=False)
-    """How far from diagonal the matrix was, a number for each sweep."""
+    """Distance of the matrix from diagonal form, one number per sweep."""
     least_pivot: float | None = None
-    """With b: the least share that a pivot of b's Cholesky factorization has of its diagonal element."""
+    """With b: smallest ratio of a pivot of the Cholesky factorization of b to its diagonal element."""
     growth: float | None = None
-    """With b: how much larger elements became in the reduction."""
+    """With b: growth of the elements in the reduction."""
     refinement_sweeps: int | None = None
 
 
 @dataclass(frozen=True)
 class EighBatchedReport:
-    """How many small eigenproblems were solved."""
+    """How a stack of small eigenproblems was solved."""
 
     not_converged: int
     first_failed: int
-    """The number of the first matrix that failed; -1 where none did."""
+    """Number of the first matrix that failed; -1 if none did."""
     sweeps: int
-    """The most that a matrix took."""
+    """Largest number of sweeps of a matrix."""
     rotations: int
 
 
 def eigh(a, b=None, lower=True, eigvals_only=False, *, method="automatic", accuracy="automatic", tolerance=0.0,
          sweeps=40, block=0, reproducible=False, full_output=False):
-    """Eigenvalues, and eigenvectors, of a Hermitian matrix, or of a pencil a v = w b v, as scipy.linalg.eigh has it.
+    """Compute eigenvalues and eigenvectors of a Hermitian matrix or of a pencil a v = w b v, like scipy.linalg.eigh.
 
     Parameters
     ----------
     a : (n, n) array, or DistributedMatrix
-        Hermitian; of any strides. One triangle is read: the lower one, unless `lower` is false. Of a DistributedMatrix
-        all is read, and b, eigvals_only, and methods other than "automatic" and "blocked" are refused.
+        Hermitian matrix; of any strides. Only one triangle is read: the lower one, unless `lower` is false. A
+        DistributedMatrix is read whole, and excludes b, eigvals_only, and methods other than "automatic" and "blocked".
     b : (n, n) array, optional
-        Hermitian and positive definite. Pairs whose backward errors are more than some roundings are refined in twice
-        the precision, whatever the method.
+        Hermitian, positive definite matrix. Pairs with backward errors above a few roundings are refined in twice the
+        precision, with any method.
     eigvals_only : bool
-        Whether eigenvectors are left out.
+        Whether to compute eigenvalues only.
     method : str
         "automatic", "classical", "cyclic", "round-robin", "blocked" or "preconditioned".
     accuracy : "automatic", "relative" or "norm"
-        Whether each eigenvalue is accurate relative to its own size, which positive definite matrices allow; with b,
-        "relative" takes the method "blocked" in the place of others.
+        "relative" makes each eigenvalue accurate relative to its own size, which positive definite matrices allow; with
+        b it uses the method "blocked" in place of any other.
     tolerance : float
-        What an element off the diagonal may be, as the accuracy measures it; 0: 2 sqrt(n) u.
+        Largest off-diagonal element, in the measure of `accuracy`; 0: 2 sqrt(n) u.
     reproducible : bool
-        Whether the bits are the same for any number of threads.
+        Whether the results have the same bits for any number of threads.
     full_output : bool
-        Whether an EighReport is returned too.
+        Whether to return an EighReport, too.
 
     Returns
     -------
-    w : (n,) array of reals, ascending
+    w : (n,) array of reals
+        Eigenvalues in ascending order.
     v : (n, n) array, unless eigvals_only
-        Column k belongs to w[k]; orthonormal, with b: v^H b v = 1.
+        Eigenvectors: column k belongs to w[k]. They are orthonormal; with b, v^H b v = 1.
     report : EighReport, if full_output
 
-    Raises numpy.linalg.LinAlgError where the iteration did not converge.
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the iteration does not converge.
 
     Examples
     --------
@@ -115,24 +119,29 @@ def _solution(report, w, v, full_output):
 
 def eigh_batched(a, lower=True, eigvals_only=False, *, accuracy="automatic", tolerance=0.0, sweeps=40,
                  reproducible=False, full_output=False):
-    """Eigenvalues, and eigenvectors, of many Hermitian matrices at once, as numpy.linalg.eigh has it for stacks.
+    """Compute eigenvalues and eigenvectors of a stack of Hermitian matrices at once, like numpy.linalg.eigh.
 
     Parameters
     ----------
     a : (..., n, n) array
-        Of any strides.
+        Hermitian matrices; of any strides.
     reproducible : bool
-        Results have the same bits whatever else is in the stack, on NVIDIA GPUs too, where that takes longer from n =
-        65 on; elsewhere they have them always. The other parameters are those of eigh().
+        Whether the bits of a result are independent of the rest of the stack on NVIDIA GPUs, too, at a cost for
+        n >= 65. Elsewhere they always are.
+    lower, eigvals_only, accuracy, tolerance, sweeps, full_output
+        See eigh().
 
     Returns
     -------
-    w : (..., n) array of reals, ascending
+    w : (..., n) array of reals
+        Eigenvalues in ascending order.
     v : (..., n, n) array, unless eigvals_only
     report : EighBatchedReport, if full_output
 
-    Raises numpy.linalg.LinAlgError where a matrix did not converge or has elements that are not finite, unless
-    full_output is asked for, whose report then tells of them.
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a matrix does not converge or has elements that are not finite; with full_output the report tells instead.
 
     Examples
     --------

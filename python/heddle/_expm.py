@@ -1,4 +1,4 @@
-"""Exponentials of matrices, and their products with vectors, on one rank."""
+"""Exponentials of matrices, and their products with vectors."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class ExpmReport:
 
     method: str
     structure: str
-    """The structure of a that was found or given."""
+    """Structure of a, found or given."""
     degree: int
     squarings: int
     quintuplings: int
     products: int
-    """Real products of matrices in all."""
+    """Total number of real matrix products."""
     norm1: float
     alpha: float
-    """What took the place of the norm in the choice of degree and squarings."""
+    """Number used in place of the norm to choose degree and squarings."""
     backward_error: float
-    """Bound of the relative backward error, in exact arithmetic."""
+    """Bound on the relative backward error in exact arithmetic."""
     balanced: bool
     residual: float | None
-    """||exp(a) - exp(a/2)^2|| / ||exp(a)|| (1-norm), where it was asked for."""
+    """||exp(a) - exp(a/2)^2|| / ||exp(a)|| in the 1-norm, if requested."""
     certificate: float | None
-    """Proven bound of ||e - exp(a)|| / ||exp(a)|| (1-norm), where it was asked for."""
+    """Proven bound on ||e - exp(a)|| / ||exp(a)|| in the 1-norm, if requested."""
     seconds: float
     gemm_seconds: float
     flops: float
@@ -46,14 +46,14 @@ class ExpmMultiplyReport:
     degree: int
     steps: int
     products: int
-    """Products of a with a block of all columns."""
+    """Number of products of a with a block of all columns."""
     other_products: int
     truncation: float
-    """Bound of the error of the truncation alone, which `tolerance` limits."""
+    """Bound on the truncation error alone, which `tolerance` limits."""
     error: float
-    """The error of the result, with rounding: the largest ||r - exp(t a) b|| / ||r|| (2-norm) of a column r of it."""
+    """Error of the result, rounding included: the largest ||r - exp(t a) b|| / ||r|| (2-norm) of its columns r."""
     error_is_bound: bool
-    """Whether `error` is an upper bound, as for a known structure by "krylov" and "chebyshev"; else an estimate."""
+    """Whether `error` is an upper bound, as with "krylov" and "chebyshev" and a known structure, not an estimate."""
     seconds: float
 
 
@@ -63,37 +63,40 @@ LARGEST_PHI = 8
 
 def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure="automatic", balance=False,
          residual=False, certificate=False, arithmetic="native", tile=0, moduli=0, progress=None, full_output=False):
-    """The exponential of a square matrix, or of each of a stack, as scipy.linalg.expm has it.
+    """Compute the exponential of a square matrix or of each matrix of a stack, like scipy.linalg.expm.
 
     Parameters
     ----------
     a : (..., n, n) array, or DistributedMatrix
-        Of any strides; what is not column-major is copied. Stacks of matrices of up to 64 rows are computed in one
-        launch, where none of the options but `tolerance` is given.
+        Square matrix or stack; of any strides, copied if not column-major. Stacks of matrices of up to 64 rows are
+        computed in one launch if no option but `tolerance` is given.
     out : (..., n, n) array, optional
-        Where the exponential goes. It must not share elements with a.
+        Array for the result. It must not share elements with a.
     method : str
         "automatic", "taylor" (up to `degree`), "paterson-stockmeyer", "few-products", "pade" or, for skew-Hermitian a,
         "chebyshev".
     tolerance : float
-        Bound for the relative backward error in the 1-norm; 0: the unit round-off.
+        Bound on the relative backward error in the 1-norm; 0: the unit roundoff.
     structure : str
-        "automatic", or what a is to the last bit: "general", "hermitian" or "skew-hermitian".
-    balance, residual, certificate : bool
-        Whether a is balanced first, and what the report has too: a residual, and a proven bound of the error.
+        "automatic", or the exact structure of a: "general", "hermitian" or "skew-hermitian".
+    balance : bool
+        Whether to balance a first.
+    residual, certificate : bool
+        Whether the report includes a residual, and a proven bound on the error.
     arithmetic : "native", "emulated" or "auto"
-        Emulated: the same bits on every machine, at a given tile.
+        Arithmetic of the products. "emulated" gives the same bits on every machine, at a given tile.
     tile : int
-        Of the products; 0: chosen.
+        Tile size of the products; 0: automatic.
     progress : callable or bar of tqdm, optional
-        Called with the share done, from 0 to 1; or a bar, which is moved on.
+        Function called with the share done, from 0 to 1; or a bar, which is advanced.
     full_output : bool
-        Whether an ExpmReport is returned too (of a stack a list of them).
+        Whether to return an ExpmReport, too (for a stack a list of them).
 
-    The first call initialises MPI, for this process alone, where nobody did it.
+    The first call initializes MPI for this process alone, unless it is initialized.
 
-    Without `out` and `full_output`, gradients go through it: of tensors of PyTorch that require one, and of arrays of JAX
-    under jax.grad; jax.jit, jax.vmap and torch.compile take it too. The gradient is that of expm_frechet(adjoint=True).
+    Without `out` and `full_output` the function is differentiable for PyTorch tensors that require gradients and JAX
+    arrays under jax.grad, and works within jax.jit, jax.vmap and torch.compile. The gradient is that of
+    expm_frechet(adjoint=True).
 
     Examples
     --------
@@ -146,36 +149,38 @@ def _batched(kind, a, out, tolerance):
 
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=1.0, method="automatic",
                   structure="general", tolerance=0.0, dimension=40, full_output=False):
-    """exp(time A) B for a few vectors B, without the exponential, as scipy.sparse.linalg.expm_multiply has it.
+    """Compute exp(time A) B for a few vectors B without the exponential, like scipy.sparse.linalg.expm_multiply.
 
     Parameters
     ----------
     A : (n, n) array, DistributedMatrix, or an operator
-        A matrix, of B's type or, where B is complex, real; one over ranks, each of which then gives all of B and gets
-        all of the result; or what has a `shape` and multiplies blocks of vectors:
-        sparse matrices and LinearOperators of SciPy, or any object with A @ X and A.conj().T @ X.
+        Matrix of B's type, or real with complex B. With a DistributedMatrix each rank passes all of B and receives the
+        whole result. An operator has a `shape` and multiplies blocks of vectors: sparse matrices and LinearOperators
+        of SciPy, or any object with A @ X and A.conj().T @ X.
     B : (n,) or (n, m) array
+        Vector, or the columns of a matrix.
     start, stop, num, endpoint
-        With start and stop, the times t at which exp(t A) B is computed, as numpy.linspace has them.
+        Times t at which to compute exp(t A) B, as numpy.linspace(start, stop, num, endpoint) gives them.
     time : number
-        One time, without start and stop; complex where B is.
+        Single time, without start and stop; a complex time makes the result complex.
     method : str
-        "automatic", "taylor", "chebyshev" or "krylov"; Chebyshev's is for known structures. The report has the method
-        that was taken: Krylov steps give way to a series where that takes ten times fewer products, or where two thirds
-        of the digits would be lost.
+        "automatic", "taylor", "chebyshev" or "krylov"; "chebyshev" requires a known structure. The report has the
+        method used: a series replaces Krylov steps if it takes ten times fewer products, or if two thirds of the
+        digits would be lost.
     structure : str
-        "general", or what A is: "hermitian" or "skew-hermitian".
+        Structure of A: "general", "hermitian" or "skew-hermitian".
     tolerance : float
-        Bound for the error of the truncation; 0: the unit round-off.
+        Bound on the truncation error; 0: the unit roundoff.
     dimension : int
-        The largest dimension of a Krylov subspace.
+        Largest dimension of a Krylov subspace.
     full_output : bool
-        Whether an ExpmMultiplyReport is returned too (of several times a list of them, each for the step from the time
-        before).
+        Whether to return an ExpmMultiplyReport, too (for several times a list of them, each for the step from the
+        previous time).
 
     Returns
     -------
-    R : array of B's shape; of several times one with a first axis for them
+    R : array of B's shape
+        exp(t A) B; several times have a first axis of their own.
     report : ExpmMultiplyReport, if full_output
 
     Examples
@@ -218,7 +223,7 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
 
 
 def _matrix_or_operator(function, A, B, time):
-    """The kind and type of vectors B, A and B as they are taken, and whether A is an array."""
+    """Return the library and type of the vectors B, A and B as the library takes them, and whether A is an array."""
     is_array = hasattr(A, "__dlpack__") or isinstance(A, (np.ndarray, list, tuple, memoryview))
     kind = kind_of(function, *((A, B) if is_array else (B,)))
     if is_array:
@@ -233,8 +238,8 @@ def _matrix_or_operator(function, A, B, time):
 
 
 def vectors_beside(function, A, B, time):
-    """The kind and type of vectors B for a DistributedMatrix A, and they themselves: of A's type, or where A is real and
-    they, or the time, are not, of the complex type of its precision."""
+    """Return the library and type of the vectors B for a DistributedMatrix A, and B in that type: A's type, or the
+    complex type of its precision if A is real and B or the time is complex."""
     kind, of_b, (B,) = operands(function, B)
     name = A.dtype.name
     if of_b.startswith("complex") or complex(time).imag != 0:
@@ -248,7 +253,7 @@ def _is_complex(A, time):
 
 
 def _matrix_and_vectors(function, A, B, time):
-    """A keeps real elements where B is complex."""
+    """Return A and B in a common precision; a real A stays real if B is complex."""
     _, of_a, (A,) = operands(function, A)
     kind, of_b, (B,) = operands(function, B)
     matrix(function, A, "A")
@@ -260,7 +265,7 @@ def _matrix_and_vectors(function, A, B, time):
 
 
 def _products(kind, A, name):
-    """What sets Y to A X, and to A^H X, for blocks of vectors that the library gives."""
+    """Return two functions that set Y to A X and to A^H X for blocks of vectors given by the library."""
     adjoint_of = getattr(A, "rmatmat", None)
     if adjoint_of is None:
         adjoint = A.conj().T if hasattr(A, "conj") else A.H

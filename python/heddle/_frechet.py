@@ -19,12 +19,12 @@ class ExpmFrechetReport:
     degree: int
     squarings: int
     products: int
-    """Real products of matrices in all."""
+    """Total number of real matrix products."""
     norm1: float
     beta: float
-    """What took the place of the norm in the choice of degree and squarings."""
+    """Number used in place of the norm to choose degree and squarings."""
     backward_error: float
-    """Bound of the relative backward error in A and in E, in exact arithmetic."""
+    """Bound on the relative backward error in A and in E, in exact arithmetic."""
     seconds: float
     gemm_seconds: float
     flops: float
@@ -32,33 +32,37 @@ class ExpmFrechetReport:
 
 def expm_frechet(A, E, *, compute_expm=True, adjoint=False, method="automatic", tolerance=0.0, arithmetic="native", tile=0,
                  moduli=0, progress=None, full_output=False):
-    """The derivative L(A, E) of the exponential at A in the direction E, as scipy.linalg.expm_frechet has it, in three
-    products for each that expm(A) takes.
+    """Compute the derivative L(A, E) of the exponential at A in the direction E, like scipy.linalg.expm_frechet.
+
+    It takes three products for each product of expm(A).
 
     Parameters
     ----------
     A, E : (n, n) arrays, or DistributedMatrix
+        Matrix and direction.
     compute_expm : bool
-        Whether expm(A) is returned too.
+        Whether to return expm(A), too.
     adjoint : bool
-        Whether L(A^H, E) is computed instead: the gradient at A of a function that has the gradient E at expm(A).
+        Whether to compute L(A^H, E) instead: the gradient at A of a function with the gradient E at expm(A).
     method : str
         "automatic", "paterson-stockmeyer" or "few-products".
     tolerance : float
-        Bound for the relative backward errors; 0: the unit round-off.
+        Bound on the relative backward errors; 0: the unit roundoff.
     arithmetic : "native", "emulated" or "auto"
-        Emulated: the same bits on every machine, at a given tile.
+        Arithmetic of the products. "emulated" gives the same bits on every machine, at a given tile.
     tile : int
-        Of the products; 0: chosen.
+        Tile size of the products; 0: automatic.
     progress : callable or bar of tqdm, optional
-        As expm() has it.
+        See expm().
     full_output : bool
-        Whether an ExpmFrechetReport is returned too.
+        Whether to return an ExpmFrechetReport, too.
 
     Returns
     -------
     expm_A : (n, n) array, if compute_expm
+        Exponential of A.
     L : (n, n) array
+        Derivative.
     report : ExpmFrechetReport, if full_output
 
     Examples
@@ -92,7 +96,7 @@ def expm_frechet(A, E, *, compute_expm=True, adjoint=False, method="automatic", 
 
 
 def expm_adjoint(a, g, options, empty):
-    """The gradient at each matrix of a stack, from that at its exponential by expm(a, **options)."""
+    """Return the gradient at each matrix of a stack from the gradient g at its exponential expm(a, **options)."""
     shared = {name: options[name] for name in ("tolerance", "arithmetic", "tile", "moduli")}
     if len(a.shape) == 2:
         return expm_frechet(a, g, compute_expm=False, adjoint=True, **shared)

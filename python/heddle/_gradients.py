@@ -6,13 +6,13 @@ import sys
 
 from . import _expm
 
-# The options that PyTorch's operator and JAX's function take, with the values that they have by themselves.
+# Options of the PyTorch operator and of the JAX function, with their defaults.
 _OPTIONS = {name: parameter.default for name, parameter in inspect.signature(_expm.expm).parameters.items()
             if name in ("method", "degree", "tolerance", "structure", "balance", "arithmetic", "tile", "moduli")}
 
 
 def _wants_gradient(a):
-    """Whether `a` is of a library that has to know what was done to it."""
+    """Return whether the library of `a` records operations on it, for gradients or compilation."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(a, torch.Tensor):
         return torch.compiler.is_compiling() or (a.requires_grad and torch.is_grad_enabled())
@@ -24,7 +24,7 @@ def _wants_gradient(a):
 def expm(a, **options):
     if options.get("out") is not None or options.get("full_output") or not _wants_gradient(a):
         return _expm.expm(a, **options)
-    inspect.signature(_expm.expm).bind(a, **options)  # refuses other names
+    inspect.signature(_expm.expm).bind(a, **options)  # rejects unknown names
     taken = {name: options.get(name, default) for name, default in _OPTIONS.items()}
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(a, torch.Tensor):

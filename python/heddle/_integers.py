@@ -1,4 +1,4 @@
-"""Integers as doubles: exactly, or refused; and as indices of fewer bits, without a change of their values."""
+"""Exact conversion of integers to doubles and to indices of fewer bits; inexact values are refused."""
 
 import operator
 
@@ -8,22 +8,22 @@ _LIMITS = {"uint8": (0, 2**8 - 1), "int32": (-(2**31), 2**31 - 1), "int64": (-(2
 
 
 def is_integer(name):
-    """Whether a type of elements is one of integers, truth values not among them."""
+    """Return whether an element type is an integer type; bool is not."""
     return name.startswith(("int", "uint"))
 
 
 def _signed(kind, array):
-    """The same 64 bits as signed integers; usable() sees to the order of bytes."""
+    """Return the same 64 bits as signed integers; usable() fixes the byte order."""
     return kind.usable(array).view(kind.xp.int64)
 
 
 def split(kind, array, name):
-    """Arrays of float64 whose sum is an array of integers: the nearest doubles, and what is left, or None where that is
-    zero for all of them."""
+    """Split integers into two float64 arrays with the same sum: the nearest doubles and the remainders, or None if all
+    remainders are zero."""
     if not name.endswith("64"):
         return kind.as_type(array, "float64"), None
     signed = _signed(kind, array) if name == "uint64" else array
-    low = signed & 0x7FF  # 11 bits: the other 53 are a double's
+    low = signed & 0x7FF  # the low 11 bits; the other 53 fit a double
     high = kind.as_type(signed - low, "float64")
     if name == "uint64":
         high = high + kind.as_type(signed < 0, "float64") * 2.0**64
@@ -33,7 +33,7 @@ def split(kind, array, name):
 
 
 def as_float64(function, kind, array, name):
-    """An array of integers or truth values as float64. Refuses integers that no double equals."""
+    """Return an array of integers or truth values as float64; refuse integers that no double equals."""
     nearest, rest = split(kind, array, name)
     if rest is not None:
         _refuse(function, kind.to_host(array)[kind.to_host(rest) != 0][0])
@@ -45,10 +45,10 @@ def _refuse(function, value):
 
 
 def require_unrounded(function, value, array):
-    """Refuses a list of numbers of which NumPy has rounded integers beyond 2^53, because others are no integers."""
+    """Refuse a list in which NumPy rounded integers beyond 2^53 because other elements are not integers."""
     if isinstance(value, np.ndarray) or not isinstance(array, np.ndarray) or array.dtype.kind not in "fc":
         return
-    large = np.abs(array) >= 2.0**53  # what 2^53 + 1 is rounded to
+    large = np.abs(array) >= 2.0**53  # 2^53 + 1 is rounded to 2^53
     if not large.any() or not isinstance(value, (int, np.integer, list, tuple)):
         return
     for given in np.asarray(value, object)[large].ravel():
@@ -57,7 +57,7 @@ def require_unrounded(function, value, array):
 
 
 def narrowed(function, kind, array, wanted, what, expected):
-    """An array of integers as another type of them. Refuses other elements, and values that the type does not have."""
+    """Return an array of integers as another integer type; refuse other elements, and values out of its range."""
     name = kind.dtype_name(array)
     if name == wanted:
         return array
@@ -66,7 +66,7 @@ def narrowed(function, kind, array, wanted, what, expected):
         raise TypeError(f"{function}: {what} of type {name}; expected {expected}")
     if is_integer(name) and not empty:
         least, most = _LIMITS[wanted]
-        # As signed numbers, those of 2^63 and more are negative.
+        # Values of 2^63 and more are negative as signed numbers.
         values = _signed(kind, array) if name == "uint64" else kind.as_type(array, "int64")
         bad = (values < (0 if name == "uint64" else least)) | (values > most)
         if bool(bad.any()):
@@ -76,7 +76,7 @@ def narrowed(function, kind, array, wanted, what, expected):
 
 
 def as_number(function, value, what):
-    """A whole number that was given as one."""
+    """Return an argument that must be a whole number as an int."""
     try:
         return operator.index(value)
     except TypeError:

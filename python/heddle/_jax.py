@@ -25,7 +25,7 @@ def _forward(a, options):
 
 
 def _backward(options, a, g):
-    # JAX has the transpose of the derivative where others have its adjoint: that of the conjugate, conjugated.
+    # JAX asks for the transpose of the derivative, not the adjoint: conjugate the cotangent and the result.
     gradient = _call(lambda x, y: expm_adjoint(x, y.conj(), dict(options), np.empty_like), a, g)
     return (gradient.conj(),)
 

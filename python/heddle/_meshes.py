@@ -1,29 +1,29 @@
-"""Meshes of meshio and PyVista, as the cells that the library takes, and surfaces back to them."""
+"""Conversion of meshio and PyVista meshes to cells of the library, and of surfaces back to them."""
 
 import numpy as np
 
 from ._arrays import kind_of, to_host
 from ._integers import narrowed
 
-# VTK's numbers of cells by meshio's names of them, and how many corners they have, which are their first points. Names of
-# cells of higher order have a number of points behind these, or are those of VTK's cells of any order.
+# VTK's cell number and the number of corners, which are the first points, by meshio's name. Names of cells of higher
+# order append a number of points, or are those of VTK's cells of any order.
 NUMBERS = {"vertex": (1, 1), "line": (3, 2), "triangle": (5, 3), "quad": (9, 4), "tetra": (10, 4), "hexahedron": (12, 8),
            "wedge": (13, 6), "pyramid": (14, 5)}
 _ANY_ORDER = {"CURVE": "line", "TRIANGLE": "triangle", "QUADRILATERAL": "quad", "TETRAHEDRON": "tetra",
               "HEXAHEDRON": "hexahedron", "WEDGE": "wedge", "PYRAMID": "pyramid"}
-# meshio has the corners of wedges in Gmsh's order, in which the first three, seen from outside, turn the other way round.
+# meshio keeps the corners of wedges in Gmsh's order: seen from outside, the first three turn the other way round.
 _GMSH_WEDGE = [0, 2, 1, 3, 5, 4]
-# Points of VTK's cells that have faces.
+# Number of points of VTK's cells that have faces, by cell number.
 CORNERS = {10: 4, 11: 8, 12: 8, 13: 6, 14: 5}
 
 
 def cells_of(mesh):
-    """Points, kinds, offsets and ghosts of the cells of a mesh, in its order; None where it is no mesh. Of cells of one
-    kind the points are rows, kinds is its number, and there are no offsets."""
+    """Return points, kinds, offsets and ghosts of the cells of a mesh in its order, or None if it is not a mesh. If all
+    cells have one kind, points has a row per cell, kinds is the number of the kind, and offsets is None."""
     if hasattr(mesh, "celltypes") and hasattr(mesh, "cell_connectivity"):
         ghosts = mesh.cell_data["vtkGhostType"] if "vtkGhostType" in mesh.cell_data else None
         points, kinds = mesh.cell_connectivity, mesh.celltypes
-        # VTK makes a list of offsets where cells of one size have none until it is asked for.
+        # VTK stores no offsets for cells of one size, and builds them on request.
         corners = getattr(mesh.GetCells(), "IsHomogeneous", int)()
         if len(kinds) and corners > 0 and corners == CORNERS.get(int(kinds[0])) and (kinds == kinds[0]).all():
             return points.reshape((-1, corners)), int(kinds[0]), None, ghosts
@@ -40,7 +40,7 @@ def cells_of(mesh):
 
 
 def _corners_of(block, places):
-    """VTK's number of a block's cells, and their corners in VTK's order, a row for each."""
+    """Return VTK's number of the cells of a block and their corners in VTK's order, a row per cell."""
     name = block.type
     if name.startswith(("VTK_LAGRANGE_", "VTK_BEZIER_")):
         name = _ANY_ORDER.get(name.rpartition("_")[2], name)
@@ -70,8 +70,8 @@ def _integral(block, data):
 
 
 def _turned(wedges, places):
-    """Whether most wedges have their corners in Gmsh's order. For those of higher order meshio keeps that of the file,
-    Gmsh's or VTK's."""
+    """Return whether most wedges have their corners in Gmsh's order. Wedges of higher order keep that of their file in
+    meshio: Gmsh's or VTK's."""
     places = np.asarray(places, float)
     inside = ((wedges >= 0) & (wedges < len(places))).all(axis=1)
     if places.ndim != 2 or places.shape[1] != 3 or not inside.any():
@@ -82,12 +82,12 @@ def _turned(wedges, places):
 
 
 def compacted(faces, points):
-    """The points that faces use, in their order, their numbers among `points`, and the faces in terms of them."""
+    """Return the points that the faces use, in order, their numbers among `points`, and the faces numbered by them."""
     ids = to_host(faces.points)
     used = np.zeros(len(points), bool)
     used[ids] = True
     original = np.flatnonzero(used)
-    number = np.empty(len(points), np.int64)  # of points that are used; nobody looks at others
+    number = np.empty(len(points), np.int64)  # set for used points only; others are never read
     number[original] = np.arange(len(original))
     return np.asarray(points)[original], original, number[ids]
 
@@ -99,7 +99,7 @@ def as_pyvista(faces, points):
     offsets = to_host(faces.offsets)
     if len(offsets) < 2:
         return pyvista.PolyData()
-    # VTK's list: for each face the number of its points, and these.
+    # VTK's list has for each face the number of its points, then the points.
     counts = np.diff(offsets)
     if (counts == counts[0]).all():
         listed = np.empty((len(counts), counts[0] + 1), np.int64)

@@ -15,17 +15,17 @@ class PhiReport:
     """How phi functions were computed, and how accurate they are."""
 
     structure: str
-    """The structure of a that was found or given."""
+    """Structure of a, found or given."""
     degree: int
     squarings: int
-    """How often the argument was doubled."""
+    """Number of doublings of the argument."""
     products: int
-    """Real products of matrices in all."""
+    """Total number of real matrix products."""
     norm1: float
     alpha: float
-    """What took the place of the norm in the choice of degree and doublings."""
+    """Number used in place of the norm to choose degree and doublings."""
     error: float
-    """Bound of what the polynomials leave out, relative to the smallest that a function may be."""
+    """Bound on the truncation error of the polynomials, relative to the smallest size a function may have."""
     seconds: float
     gemm_seconds: float
     flops: float
@@ -33,31 +33,33 @@ class PhiReport:
 
 def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="native", tile=0, moduli=0, progress=None,
         full_output=False):
-    """The functions phi_0(a) ... phi_p(a) of a square matrix: phi_0 = exp, and phi_k(z) = sum_j z^j / (j + k)!.
+    """Compute phi_0(a) ... phi_p(a) of a square matrix: phi_0 = exp, and phi_k(z) = sum_j z^j / (j + k)!.
 
     Parameters
     ----------
     a : (n, n) array, or DistributedMatrix
+        Square matrix.
     p : int
-        From 0 to 8.
+        Highest order, from 0 to 8.
     out : (p + 1, n, n) array, optional
-        Over ranks p + 1 matrices.
+        Array for the result; for a DistributedMatrix a sequence of p + 1 matrices.
     tolerance : float
-        Bound for what the polynomials leave out, relative; 0: the unit round-off.
+        Bound on the relative truncation error of the polynomials; 0: the unit roundoff.
     structure : str
-        "automatic", or what a is to the last bit: "general", "hermitian" or "skew-hermitian".
+        "automatic", or the exact structure of a: "general", "hermitian" or "skew-hermitian".
     arithmetic : "native", "emulated" or "auto"
-        Emulated: the same bits on every machine, at a given tile.
+        Arithmetic of the products. "emulated" gives the same bits on every machine, at a given tile.
     tile : int
-        Of the products; 0: chosen.
+        Tile size of the products; 0: automatic.
     progress : callable or bar of tqdm, optional
-        As expm() has it.
+        See expm().
     full_output : bool
-        Whether a PhiReport is returned too.
+        Whether to return a PhiReport, too.
 
     Returns
     -------
-    phis : (p + 1, n, n) array; over ranks a list of p + 1 DistributedMatrix
+    phis : (p + 1, n, n) array, or a list of p + 1 DistributedMatrix
+        phis[k] is phi_k(a).
     report : PhiReport, if full_output
 
     Examples
@@ -99,23 +101,24 @@ def _require_order(p):
 
 
 def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension=40, full_output=False):
-    """The sum over k of time^k phi_k(time A) b_k, with b_k in column k of B, without any function of a matrix: a step of
-    an exponential integrator. The result is u(time) for u' = A u + b_1 + t b_2 + t^2 / 2 b_3 + ..., u(0) = b_0.
+    """Compute the sum over k of time^k phi_k(time A) b_k, with b_k in column k of B, without forming a matrix function.
+
+    This is a step of an exponential integrator: u(time) for u' = A u + b_1 + t b_2 + t^2 / 2 b_3 + ..., u(0) = b_0.
 
     Parameters
     ----------
     A : (n, n) array, DistributedMatrix, or an operator
-        As expm_multiply() takes it.
+        See expm_multiply().
     B : (n, p + 1) array
-        p from 0 to 8. With a DistributedMatrix each rank gives all of it, and gets all of u.
+        Vectors b_0 ... b_p, p from 0 to 8. With a DistributedMatrix each rank passes all of B and receives all of u.
     time : number
-        Complex where B is.
+        Time; a complex time makes the result complex.
     method : str
         "automatic", "taylor" or "krylov".
     tolerance, dimension
-        As expm_multiply() has them.
+        See expm_multiply().
     full_output : bool
-        Whether an ExpmMultiplyReport is returned too.
+        Whether to return an ExpmMultiplyReport, too.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Products and transposes of matrices on one rank."""
+"""Products and transposes of matrices."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class MatmulReport:
     arithmetic: str
     """"native" or "emulated"."""
     moduli: int
-    """Moduli of an emulated product; 0 of a native one, and where the fallback computed it."""
+    """Number of moduli of an emulated product; 0 for a native one and for the fallback."""
     error_bound: float
-    """Of an emulated product: |c - a b|_ij <= error_bound |a_i|_2 |b_j|_2 + u |c_ij|, with row i of a, column j of b."""
+    """Emulated: |c - a b|_ij <= error_bound |a_i|_2 |b_j|_2 + u |c_ij|, with row a_i of a and column b_j of b."""
     spread: float
-    """The largest |a_i|_2 |b_j|_2 / sum_k |a_ik b_kj| that a probe found, or a number near it; 0 without a probe."""
+    """Largest |a_i|_2 |b_j|_2 / sum_k |a_ik b_kj| that a probe found, approximately; 0 without a probe."""
     fallback: str | None
-    """What computed a product whose exponents spread too far for integers: "exact" or "native"."""
+    """Method that replaced integers because the exponents spread too far: "exact" or "native"."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +33,23 @@ class DistributedMatmulReport:
 
     arithmetic: str
     tile: int
-    """Rows and columns of the tiles that the product was cut into."""
+    """Number of rows and of columns of a tile of the product."""
     grid: tuple[int, int]
-    """Rows and columns of the grid of ranks."""
+    """Numbers of rows and columns of the grid of ranks."""
     layers: int
-    """Runs of the inner dimension that were multiplied apart."""
+    """Number of ranges of the inner dimension that were multiplied separately."""
     seconds: float
     gflops: float
     bytes_received: float
-    """From other ranks, by all ranks."""
+    """Bytes received from other ranks, summed over all ranks."""
     wait_seconds: float
     moduli: int
     error_bound: float
 
 
 def stacked(function, kind, a, b, name, out):
-    """The parts of a product after the rules of numpy.matmul: the pairs of matrices and where their products go, and
-    what is returned."""
+    """Split a product by the rules of numpy.matmul: return a list of two matrices and the place of their product, and
+    the whole result."""
     if len(a.shape) == 0 or len(b.shape) == 0:
         raise ValueError(f"{function}: shapes {tuple(a.shape)} and {tuple(b.shape)}; expected vectors or matrices")
     row, column = len(a.shape) == 1, len(b.shape) == 1
@@ -75,28 +75,31 @@ def stacked(function, kind, a, b, name, out):
 
 
 def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=False, placement=None, tile=0):
-    """The product of two matrices, of stacks of matrices, or of a vector and a matrix, by the rules of numpy.matmul.
+    """Multiply two matrices, stacks of matrices, or a vector and a matrix by the rules of numpy.matmul.
 
     Parameters
     ----------
     a, b : (..., m, k) and (..., k, n) arrays
-        Of any strides; a matrix that is neither row-major nor column-major is copied. Integers are refused.
+        Factors; of any strides, copied if neither row-major nor column-major. Integers are refused.
     out : (..., m, n) array, optional
-        Where the product goes. It must not share elements with a or b.
+        Array for the product. It must not share elements with a or b.
     arithmetic : "native", "emulated" or "auto"
-        By the BLAS; by products of 8-bit integers, as accurate and with the same bits on every machine, whatever the
-        threads; or by the one of these that is expected to be faster on this kind of machine.
+        "native" calls the BLAS. "emulated" multiplies 8-bit integers, as accurately, and gives the same bits on every
+        machine and with any number of threads. "auto" takes the one expected to be faster on this kind of machine.
     moduli : int
-        Of an emulated product, 7 to 31: each adds 4 bits; 0 takes as many as the accuracy of the type asks for.
+        Number of moduli of an emulated product, 7 to 31; each adds 4 bits. 0: enough for the accuracy of the type.
     full_output : bool
-        Whether a MatmulReport is returned too (of a stack a list of them).
-    placement, tile
-        Of two DistributedMatrix alone: where the product is, "rows" by default, and the tile that it is cut into,
-        0 letting the library choose. The report is then a DistributedMatmulReport.
+        Whether to return a MatmulReport, too (for a stack a list of them).
+    placement : str, optional
+        Placement of the product of two DistributedMatrix, "rows" by default. The report is then a
+        DistributedMatmulReport.
+    tile : int
+        Tile size of the product of two DistributedMatrix; 0: automatic.
 
     Returns
     -------
-    c : (..., m, n) array, of the kind of a and b
+    c : (..., m, n) array
+        Product, an array of the library of a and b.
     report : MatmulReport, if full_output
 
     Examples
@@ -140,18 +143,18 @@ _INTEGERS = ("int32", "int64")
 
 
 def transpose(a, /, out=None, *, conjugate=False):
-    """The transpose of a matrix, or of each of a stack, laid out anew in memory at about the speed of a copy.
+    """Transpose a matrix, or each matrix of a stack, in memory at about the speed of a copy.
 
-    numpy.transpose gives a view instead, whose rows lie apart in memory.
+    numpy.transpose returns a strided view instead.
 
     Parameters
     ----------
     a : (m, n) or (k, m, n) array
-        Of any strides, of float32, float64, complex64, complex128, int32 or int64.
+        Matrix or stack of any strides, of type float32, float64, complex64, complex128, int32 or int64.
     out : (n, m) or (k, n, m) array, optional
-        Of any strides. It must not share elements with a.
+        Array for the result, of any strides. It must not share elements with a.
     conjugate : bool
-        Whether elements are conjugated too.
+        Whether to conjugate the elements, too.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Equal keys, and the external faces of meshes, on one rank."""
+"""Searches for equal keys and for the external faces of meshes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SearchReport:
     iterations: int
     passes: int
     memory: int
-    """The most bytes that the search held at one time."""
+    """Peak memory of the search in bytes."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Duplicates:
     """Groups of equal keys, numbered in the order of their first keys."""
 
     group: Any
-    """For each key, the group that it is in."""
+    """Group of each key."""
     first: Any
-    """For each group, its first key: keys[first] are the unique keys."""
+    """Number of the first key of each group: keys[first] are the unique keys."""
     count: Any
-    """For each group, the number of its keys."""
+    """Number of keys of each group."""
     report: SearchReport = field(repr=False)
 
 
@@ -45,78 +45,78 @@ _CELLS = {"triangle": (5, 3), "quad": (9, 4), "tetrahedron": (10, 4), "tetra": (
 
 @dataclass(frozen=True)
 class Faces:
-    """A list of faces of cells."""
+    """List of faces of cells."""
 
     cell: Any
-    """For each face, the number of its cell."""
+    """Number of the cell of each face."""
     side: Any
-    """For each face, which side of its cell it is, in VTK's order."""
+    """Side of the cell that is the face, numbered in VTK's order."""
     offsets: Any
     """Face f has points[offsets[f]:offsets[f + 1]]."""
     points: Any
-    """Numbers of the points of all faces, face after face."""
+    """Numbers of the points of all faces, face by face."""
 
     def __len__(self):
         return int(self.cell.shape[0])
 
     def as_matrix(self):
-        """The faces as rows, where all have as many points."""
+        """Return the faces as rows of a matrix; all must have the same number of points."""
         counts = np.diff(to_host(self.offsets))
         if len(counts) and (counts != counts[0]).any():
             raise ValueError(f"faces of {counts.min()} to {counts.max()} points are no matrix")
         return self.points.reshape((len(counts), int(counts[0]) if len(counts) else 3))
 
     def as_pyvista(self, points):
-        """A pyvista.PolyData of the faces and those of the mesh's `points`, an (m, 3) array, that they use; the arrays
-        "original_point" and "original_cell" have their numbers in the mesh."""
+        """Return a pyvista.PolyData of the faces with those of the mesh's `points`, an (m, 3) array, that they use. Its
+        arrays "original_point" and "original_cell" have the numbers in the mesh."""
         return as_pyvista(self, points)
 
     def as_meshio(self, points):
-        """The same as a meshio.Mesh, triangles before quadrilaterals."""
+        """Return the same as a meshio.Mesh, triangles before quadrilaterals."""
         return as_meshio(self, points)
 
 
 @dataclass(frozen=True)
 class ExternalFacesReport:
-    """What a search for external faces found."""
+    """Result of a search for external faces in numbers."""
 
     search: SearchReport
     cells: int
-    """Cells that have faces."""
+    """Number of cells that have faces."""
     faces: int
-    """Sides of these cells."""
+    """Number of sides of these cells."""
     external: int
     nonmanifold_sides: int
-    """Sides that at least two others equal."""
+    """Number of sides equal to at least two others."""
     nonmanifold_faces: int
     degenerate_sides: int
-    """Sides with fewer than three different points."""
+    """Number of sides with fewer than three different points."""
 
 
 @dataclass(frozen=True)
 class ExternalFaces:
-    """The external faces of a mesh, and those of its faces that are sides of cells more than twice."""
+    """External faces of a mesh, and its faces that are sides of more than two cells."""
 
     external: Faces
     nonmanifold: Faces
     nonmanifold_face: Any
-    """For each nonmanifold side, the number of its face."""
+    """Number of the face of each nonmanifold side."""
     report: ExternalFacesReport
 
 
 def duplicates(keys, *, algorithm="automatic", hash="automatic", memory=0):
-    """Finds equal keys among integers, or among rows of integers.
+    """Find equal keys among integers or rows of integers.
 
     Parameters
     ----------
     keys : (n,) or (n, m) array of integers of 8 to 64 bits, m <= 64
-        Of any strides.
+        Keys; of any strides.
     algorithm : str
         "automatic", "partition", "hash-fight", "sort" or "sort-by-id". All give the same result.
     hash : str
-        Of hash-fight and sort: "automatic", "xor", "fnv1a", "morton" or "mixer".
+        Hash function of "hash-fight" and "sort": "automatic", "xor", "fnv1a", "morton" or "mixer".
     memory : int
-        Bytes that the search may take; 0: what a single pass needs.
+        Memory limit of the search in bytes; 0: enough for a single pass.
 
     Returns
     -------
@@ -144,30 +144,33 @@ def duplicates(keys, *, algorithm="automatic", hash="automatic", memory=0):
 
 def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, ghost_cells="hide",
                    algorithm="automatic", memory=0):
-    """Finds the external faces of a mesh: the sides of cells that no other cell shares.
+    """Find the external faces of a mesh: the sides of cells that no other cell shares.
 
     Parameters
     ----------
     cells : (n, k) array of integers, with `offsets` a list, or a mesh
-        The numbers of each cell's points, in VTK's order. Of a meshio.Mesh the cells of all blocks one after the other,
-        of cells of higher order the corners, and wedges in meshio's order; of a pyvista.UnstructuredGrid its cells, whose
-        ghosts are those of its array vtkGhostType.
+        Numbers of the points of each cell in VTK's order. The cells of a meshio.Mesh are those of all blocks in
+        sequence; cells of higher order count by their corners, and wedges have meshio's order. A
+        pyvista.UnstructuredGrid marks ghosts by its array vtkGhostType.
     kind : str or int, optional
-        The kind of all cells: "tetrahedron" (which k = 4 alone stands for), "hexahedron" (k = 8), "wedge" (k = 6),
-        "pyramid" (k = 5), "voxel", "triangle" or "quad"; or VTK's number of one.
+        Kind of all cells: "tetrahedron" (default for k = 4), "hexahedron" (k = 8), "wedge" (k = 6),
+        "pyramid" (k = 5), "voxel", "triangle" or "quad"; or its number in VTK.
     kinds : (n,) array of integers, optional
-        VTK's number of each cell's kind, with `offsets`: cell c has the points cells[offsets[c]:offsets[c + 1]].
+        VTK's number of the kind of each cell, with `offsets`: cell c has the points cells[offsets[c]:offsets[c + 1]].
     offsets : (n + 1,) array of integers, optional
+        See kinds.
     ghosts : (n,) array of integers from 0 to 255 or truth values, optional
-        Not 0 for cells that are copies of another piece's.
+        Not 0 for copies of cells of another piece.
     ghost_cells : "hide", "drop" or "keep"
-        Whether faces of ghosts are left out but still hide others, ghosts are ignored, or treated as other cells.
+        "hide" omits the faces of ghosts, which still hide others; "drop" ignores ghosts; "keep" treats them as other
+        cells.
     algorithm, memory
-        As of duplicates().
+        See duplicates().
 
     Returns
     -------
-    ExternalFaces, whose faces are ordered by cell, then side, and look outwards
+    ExternalFaces
+        Faces ordered by cell, then side, and oriented outwards.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Factorizations, and systems of linear equations, on one rank."""
+"""Factorizations and systems of linear equations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ._integers import as_number
 
 
 class IllConditionedWarning(RuntimeWarning):
-    """A matrix is so close to singular that no digit of the result need be right, or an error bound that was asked for
-    could not be proven.
+    """The matrix is so close to singular that no digit of the result need be right, or a requested error bound could
+    not be proven.
 
     Examples
     --------
@@ -37,15 +37,15 @@ class FactorizationReport:
     """0, or the first step that found no pivot, counted from 1."""
     seconds: float
     gflops: float
-    """The algorithm's flops a second, eight for complex multiply-adds, in 10^9."""
+    """Flops of the algorithm in 10^9 per second; a complex multiply-add counts eight."""
     arithmetic: str
     """"native" or "emulated"."""
     block: int
-    """Columns of a panel."""
+    """Number of columns of a panel."""
     group: int
-    """Panels of a group."""
+    """Number of panels of a group."""
     memory_bytes: float
-    """What it took besides the matrix."""
+    """Memory used besides the matrix."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class LuReport(FactorizationReport):
     """How an LU factorization was computed."""
 
     pivots: list[int]
-    """Row k changed places with row pivots[k] in step k."""
+    """Step k exchanged row k with row pivots[k]."""
     growth: float
-    """The largest |u_ij| over the largest |a_ij|."""
+    """Largest |u_ij| divided by the largest |a_ij|."""
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,22 @@ class SolveReport:
     seconds: float
     memory_bytes: float
     normwise_error: float
-    """The largest |b - a x| / (|a| |x| + |b|) of a right-hand side, in infinity norms, from exact residuals."""
+    """Largest |b - a x| / (|a| |x| + |b|) of a right-hand side in infinity norms, from exact residuals."""
     componentwise_error: float
-    """The largest |b - a x|_i / (|a| |x| + |b|)_i."""
+    """Largest |b - a x|_i / (|a| |x| + |b|)_i."""
     scaled_residual: float
-    """High-Performance Linpack's: normwise_error over n times the unit roundoff, where x is not denormal."""
+    """Residual of High-Performance Linpack: normwise_error / (n u), u the unit roundoff, if x is not denormal."""
     condition: float
-    """The condition number |a| |a^-1| in 1-norms, estimated from below; infinite beyond the range of float64."""
+    """Condition number |a| |a^-1| in 1-norms, estimated from below; infinite beyond the range of float64."""
     scaled_condition: float
-    """The same of a with rows and columns brought to one size by powers of two."""
+    """Condition number of a with rows and columns scaled to one size by powers of two."""
     ill_conditioned: bool
-    """Whether scaled_condition is above 1 / (n u), u the unit roundoff, and nothing shows that digits of x are right:
-    neither a finite error_bound nor, up to 1 / u, corrections by exact residuals."""
+    """Whether scaled_condition is above 1 / (n u), u the unit roundoff, and neither a finite error_bound nor, up to
+    1 / u, corrections by exact residuals show that digits of x are right."""
     overflow: int
     """0, or the first right-hand side, counted from 1, whose solution is beyond the range of its type."""
     error_bound: float
-    """A proven bound of |x - a^-1 b| / |x|, where `certificate` asked for it; infinite where none could be proven."""
+    """Proven bound on |x - a^-1 b| / |x|, if `certificate` requests it; infinite if none could be proven."""
 
 
 def _options(arithmetic, block, group, progress):
@@ -91,32 +91,37 @@ def _options(arithmetic, block, group, progress):
 
 
 def lu_factor(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None, full_output=False):
-    """The LU factorization P a = L U with partial pivoting, as scipy.linalg.lu_factor gives it.
+    """Compute the LU factorization P a = L U with partial pivoting, like scipy.linalg.lu_factor.
 
     Parameters
     ----------
     a : (m, n) array
-        Of any strides. Integers become float64.
+        Matrix; of any strides. Integers become float64.
     overwrite_a : bool
-        Whether the factors take a's place.
+        Whether to overwrite a with the factors.
     arithmetic : "native", "emulated" or "auto"
-        Emulated factors and pivots have the same bits on every machine and with any number of threads.
+        Arithmetic of the updates. With "emulated", factors and pivots have the same bits on every machine and with any
+        number of threads.
     block, group : int
-        Columns of a panel, and panels that are applied together, a power of two; 0: chosen. Bits depend on them.
+        Number of columns of a panel, and number of panels applied together, a power of two; 0: automatic. The bits of
+        the result depend on them.
     progress : callable or bar of tqdm, optional
-        Called with the share done, from 0 to 1; or a bar, which is moved on.
+        Function called with the share done, from 0 to 1; or a bar, which is advanced.
     full_output : bool
-        Whether a LuReport is returned too.
+        Whether to return a LuReport, too.
 
     Returns
     -------
     lu : (m, n) array
-        U on and above the diagonal, L, whose diagonal is one, below it; column-major.
+        U on and above the diagonal, the unit lower triangular L below it; column-major.
     piv : (min(m, n),) array of int64, in host memory
-        Row k changed places with row piv[k] in step k.
+        Step k exchanged row k with row piv[k].
     report : LuReport, if full_output
 
-    A matrix that is exactly singular is warned of, as SciPy does, and factored to the end.
+    Warns
+    -----
+    RuntimeWarning
+        If the matrix is exactly singular; it is factored to the end, as by SciPy.
 
     Examples
     --------
@@ -142,7 +147,7 @@ def lu_factor(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, pr
 
 
 def _permutation(pivots, rows):
-    """The row of a that is row i of P a, for each i."""
+    """Return for each i the row of a that is row i of P a."""
     order = np.arange(rows)
     for k, pivot in enumerate(pivots):
         order[[k, pivot]] = order[[pivot, k]]
@@ -151,8 +156,10 @@ def _permutation(pivots, rows):
 
 def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="native", block=0, group=0,
        progress=None):
-    """The factors of a = P L U, as scipy.linalg.lu gives them: P, L and U; (P L) and U with permute_l; or p, L and U
-    with a = L[p] U with p_indices. P and p are NumPy's arrays. Options are those of lu_factor().
+    """Compute the factors of a = P L U, like scipy.linalg.lu.
+
+    Return P, L and U; P L and U with permute_l; or p, L and U with a = L[p] U with p_indices. P and p are NumPy arrays.
+    See lu_factor() for the options.
 
     Examples
     --------
@@ -184,12 +191,12 @@ def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="na
 
 
 def _columns(b):
-    """Right-hand sides as a matrix."""
+    """Return right-hand sides as a matrix."""
     return b[:, None] if len(b.shape) == 1 else b
 
 
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, *, arithmetic="native", block=0, group=0):
-    """Solves a x = b, a^T x = b (trans=1) or a^H x = b (trans=2) with the factors of lu_factor().
+    """Solve a x = b, a^T x = b (trans=1) or a^H x = b (trans=2) with the factors of lu_factor().
 
     Examples
     --------
@@ -219,20 +226,24 @@ def _factored_solve(function, factors, pivots, b, operation, overwrite_b, option
 
 
 def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group=0, progress=None, full_output=False):
-    """The Cholesky factor L of a = L L^H, as numpy.linalg.cholesky gives it, or with `upper` U = L^H.
+    """Compute the Cholesky factor L of a = L L^H, like numpy.linalg.cholesky, or with `upper` U = L^H.
 
     Parameters
     ----------
     a : (..., n, n) array
-        Hermitian and positive definite; of any strides. The lower triangle is read, with `upper` the upper one.
+        Hermitian, positive definite matrix or stack; of any strides. Only the lower triangle is read; with `upper` only
+        the upper one.
     out : (..., n, n) array, optional
-        Where the factor goes; it may be a itself.
+        Array for the factor; it may be a itself.
     arithmetic, block, group, progress
-        As of lu_factor().
+        See lu_factor().
     full_output : bool
-        Whether a FactorizationReport is returned too (of a stack a list of them).
+        Whether to return a FactorizationReport, too (for a stack a list of them).
 
-    Raises numpy.linalg.LinAlgError where a is not positive definite.
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a is not positive definite.
 
     Examples
     --------
@@ -249,7 +260,7 @@ def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group
         require_apart("cholesky", kind, out, in_place=True, a=a)
     options = _options(arithmetic, block, group, progress)
     reports = []
-    # The lower triangle of a^T is what is above the diagonal; the factor's transpose is U.
+    # The lower triangle of a^T is the upper one of a, and the transpose of its factor is U.
     from_, to = (kind.swapped(a), kind.swapped(out)) if upper else (a, out)
     for i in np.ndindex(*a.shape[:-2]):
         report = FactorizationReport(**_core.cholesky(from_[i], to[i], options))
@@ -262,7 +273,7 @@ def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group
 
 
 def cho_solve(c_and_lower, b, overwrite_b=False, *, arithmetic="native", block=0, group=0):
-    """Solves a x = b with the factor (c, lower) of a = L L^H: c is L, lower True, or c is U = L^H, lower False.
+    """Solve a x = b with the factor (c, lower) of a = L L^H: c is L if lower is true, and U = L^H otherwise.
 
     Examples
     --------
@@ -283,35 +294,46 @@ _METHODS = {"general": False, "gen": False, None: False, "positive definite": Tr
 
 def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrate=True, refinements=1,
           certificate=False, block=0, group=0, progress=None, full_output=False):
-    """Solves a x = b, and refines x with exact residuals.
+    """Solve a x = b, and refine x with exact residuals.
 
     Parameters
     ----------
     a : (..., n, n) array, or DistributedMatrix
-        Of any strides; what is not column-major is copied.
+        Matrix or stack; of any strides, copied if not column-major.
     b : (n,) or (..., n, k) array, or DistributedMatrix
+        Right-hand sides.
     assume_a : "general" or "positive definite"
-        By LU or, in half the time, by Cholesky; both triangles of a have to be there. As in scipy.linalg.solve, "gen"
-        and "pos" are taken too.
+        Structure of a: solved by LU or, in half the time, by Cholesky. Both triangles of a must be set. "gen" and
+        "pos" are accepted, as in scipy.linalg.solve.
     out : array of b's shape, optional
-        Where x goes. It must not share elements with a or b.
+        Array for x. It must not share elements with a or b.
     arithmetic : "native", "emulated" or "auto"
-        Emulated: x has the same bits on every machine and with any number of threads.
+        With "emulated", x has the same bits on every machine and with any number of threads.
     equilibrate : bool
-        Whether rows and columns of very different sizes are scaled by powers of two first.
+        Whether to scale rows and columns of very different sizes by powers of two first.
     refinements : int
-        Corrections by exact residuals. One makes the backward error of each element small where the condition allows.
+        Number of corrections by exact residuals. One makes the backward error of each element small if the condition
+        number allows it.
     certificate : bool
-        Whether a bound of the error of x is proven, which takes some four times the work; see full_output. Where none
-        can be, IllConditionedWarning is issued.
+        Whether to prove a bound on the error of x, at about four times the work; the report has it. If none can be
+        proven, IllConditionedWarning is issued.
     block, group, progress
-        As of lu_factor().
+        See lu_factor().
     full_output : bool
-        Whether a SolveReport with backward errors is returned too (of a stack a list of them).
+        Whether to return a SolveReport with backward errors, too (for a stack a list of them).
 
-    Raises numpy.linalg.LinAlgError where a is singular, or not positive definite. Issues heddle.IllConditionedWarning
-    where the condition number of a, with its rows and columns brought to one size, is above 1 / (n u), u being the unit
-    roundoff, and RuntimeWarning where x is beyond the range of its type. Condition numbers take O(n^2) operations.
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a is singular, or not positive definite.
+
+    Warns
+    -----
+    heddle.IllConditionedWarning
+        If the condition number of a, with rows and columns scaled to one size, is above 1 / (n u), u the unit roundoff.
+        Condition numbers take O(n^2) operations.
+    RuntimeWarning
+        If x is beyond the range of its type.
 
     Examples
     --------
@@ -357,7 +379,7 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
 
 
 def _report(entries, positive, certificate, index=()):
-    """The report of a system, where it was solved; what is to be known of the solution is warned of."""
+    """Return the report of a solved system and issue its warnings; raise LinAlgError if it was not solved."""
     report = SolveReport(**{**entries, "factorization": LuReport(**entries["factorization"])})
     info = report.factorization.info
     if info:
@@ -380,7 +402,7 @@ def _ill(condition):
 
 
 def _warn(category, text):
-    """A warning of the line that called the package."""
+    """Issue a warning at the line that called the package."""
     depth, frame = 1, sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         depth, frame = depth + 1, frame.f_back
@@ -388,10 +410,17 @@ def _warn(category, text):
 
 
 def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None):
-    """The inverse of a square matrix, without refinement. Options are those of lu_factor().
+    """Invert a square matrix, without refinement. See lu_factor() for the options.
 
-    Raises numpy.linalg.LinAlgError where a is singular, and issues heddle.IllConditionedWarning where its condition
-    number, with rows and columns brought to one size, is above 1 / (n u), u being the unit roundoff.
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a is singular.
+
+    Warns
+    -----
+    heddle.IllConditionedWarning
+        If the condition number of a, with rows and columns scaled to one size, is above 1 / (n u), u the unit roundoff.
 
     Examples
     --------
@@ -415,8 +444,8 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
 
 
 def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
-    """The sign and the logarithm of the size of a determinant, as numpy.linalg.slogdet gives them. Options are those of
-    lu_factor().
+    """Compute the sign of a determinant and the logarithm of its absolute value, like numpy.linalg.slogdet. See
+    lu_factor() for the options.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The time-dependent Schrödinger equation of one electron in one dimension, from decks."""
+"""The time-dependent Schrödinger equation of one electron in one dimension, described by decks."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ._arrays import operands
 
 @dataclass(frozen=True)
 class TdseResult(Mapping):
-    """What a run of a deck recorded: a mapping of arrays, by the names that they have in a file of `heddle tdse`, or by
-    the last part of one: "norm" for "/observables/norm". Observables come before others of the same last part."""
+    """Record of a run: a mapping from names to arrays. A name is that in a file of `heddle tdse` or its last part:
+    "norm" for "/observables/norm". Observables take precedence over other arrays with the same last part."""
 
     arrays: dict[str, np.ndarray] = field(repr=False)
     deck: str = field(repr=False)
-    """The deck with every key, as TOML."""
+    """Deck with every key, as TOML."""
     steps: int
-    """Steps that were taken."""
+    """Number of steps taken."""
     time: float
-    """The time that was reached, atomic units."""
+    """Time reached, in atomic units."""
     propagator: str
-    """How steps were taken, in words."""
+    """Description of the propagator."""
     notes: tuple[str, ...] = ()
-    """What may make the results wrong: steps that do not follow a pulse, a grid that does not resolve psi."""
+    """Possible causes of wrong results: steps that do not follow a pulse, a grid that does not resolve psi."""
 
     def __getitem__(self, name):
         for full in (name, f"/observables/{name}"):
@@ -49,23 +49,23 @@ class TdseResult(Mapping):
 
 
 class TdseStep:
-    """A run after a step, as tdse() gives it to a callback."""
+    """State of a run after a step, which tdse() passes to the callback."""
 
     def __init__(self, run):
         self._run = run
 
     @property
     def step(self):
-        """Steps that were taken."""
+        """Number of steps taken."""
         return self._run.steps_done
 
     @property
     def time(self):
-        """The time that was reached, atomic units."""
+        """Time reached, in atomic units."""
         return self._run.time
 
     def state(self, k=0):
-        """A copy of the wave function psi_k."""
+        """Return a copy of the wave function psi_k."""
         return np.asarray(self._run.state(k))
 
 
@@ -95,7 +95,7 @@ def _key(name):
 
 
 def _set_of_pulse(pulses, name, value):
-    """Sets the key of one pulse by its full name, "pulse.2.amplitude", of the first also "pulse.amplitude"."""
+    """Set the key of one pulse by its full name, as "pulse.2.amplitude"; "pulse.amplitude" is a key of the first."""
     if not isinstance(pulses, list):
         raise TypeError(f"tdse: 'pulse' in the deck is a {type(pulses).__name__} beside {name!r}; expected a list of dicts")
     found = re.fullmatch(r"pulse\.(?:([0-9]+)\.)?([^.]+)", name)
@@ -113,8 +113,8 @@ def _set_of_pulse(pulses, name, value):
 
 
 def _deck_text(deck):
-    """A dict of tables as TOML; [[pulse]] is a list of dicts, and "table.key" may stand for the key of a table, and
-    "pulse.1.key" for that of a pulse."""
+    """Return a dict of tables as TOML. [[pulse]] is a list of dicts; "table.key" is accepted for the key of a table,
+    and "pulse.1.key" for that of a pulse."""
     tables = {}
     of_pulses = {}
     for name, value in deck.items():
@@ -129,7 +129,7 @@ def _deck_text(deck):
             tables[name] = [dict(item) for item in value]
         else:
             raise TypeError(f"tdse: {name!r} in the deck is a {type(value).__name__}; expected a table: a dict")
-    # In the order of their numbers, so that each pulse follows the one before it.
+    # In the order of their numbers, as each pulse is appended after its predecessor.
     for name in sorted(of_pulses, key=lambda name: [int(part) for part in name.split(".") if part.isdecimal()]):
         _set_of_pulse(tables.setdefault("pulse", []), name, of_pulses[name])
     lines = []
@@ -150,33 +150,34 @@ def _setting(key, value):
 
 
 def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=None, tile=0, allow_growth=False):
-    """Propagates wave functions as a deck of `heddle tdse` says, on one rank.
+    """Propagate wave functions by a deck of `heddle tdse`, on one rank.
 
     Parameters
     ----------
     deck : dict or path
-        Tables of keys, as {"grid": {"xmin": -10.0, ...}, ...} or {"grid.xmin": -10.0, ...}; "pulse" is a list of
-        dicts, beside or without which "pulse.1.amplitude" is a key of the first. Or a TOML file. All quantities are in atomic units; docs/site/deck-keys.md has every key.
+        Tables of keys, as {"grid": {"xmin": -10.0, ...}, ...} or {"grid.xmin": -10.0, ...}, or the path of a TOML
+        file. "pulse" is a list of dicts; "pulse.1.amplitude" sets a key of the first one, with or without the list. All
+        quantities are in atomic units; docs/site/deck-keys.md has every key.
     settings : dict, optional
-        Values that replace some of the deck's, as {"time.steps": 10}.
+        Values that replace those of the deck, as {"time.steps": 10}.
     psi : (n,) or (m, n) array, optional
-        Wave functions to begin with, in place of what the deck's [initial] says.
+        Initial wave functions, which replace [initial] of the deck.
     callback : callable, optional
-        Called with a TdseStep after each step; the run ends early where it returns True.
+        Function called with a TdseStep after each step; the run ends early if it returns True.
     progress : callable or bar of tqdm, optional
-        Called with the share done, from 0 to 1; or a bar, whose total becomes the number of steps.
+        Function called with the share done, from 0 to 1; or a bar, whose total becomes the number of steps.
     output : path, optional
-        A file to write as `heddle tdse` does; whatever the deck says, no other is written.
+        File to write, as by `heddle tdse`; no other file is written, whatever the deck says.
     tile : int
-        Of the products; 0: from the number of points alone.
+        Tile size of the products; 0: chosen by the number of points alone.
     allow_growth : bool
-        Whether steps that a Taylor series does not bear are taken too.
+        Whether to take steps in which the Taylor series makes psi grow, too.
 
     Returns
     -------
     TdseResult
 
-    The first call initialises MPI, for this process alone, where nobody did it.
+    The first call initializes MPI for this process alone, unless it is initialized.
 
     Examples
     --------
@@ -227,8 +228,10 @@ def _shown(progress, steps):
 
 
 def verify(*files, expect=None):
-    """The SHA-256 of the physics in a file of `heddle tdse` or tdse(): of all arrays but spectra and errors. Of several
-    files, and with `expect`, ValueError is raised where they do not have the same, naming the first array that differs.
+    """Return the SHA-256 of the physics in a file of `heddle tdse` or tdse(): of all arrays but spectra and errors.
+
+    Raise ValueError if several files have different hashes, naming the first array that differs, or if the hash is not
+    `expect`.
 
     Examples
     --------

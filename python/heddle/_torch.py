@@ -4,7 +4,7 @@ import torch
 
 from . import _expm, _frechet
 
-# Both are operators, so that neither breaks a compiled graph.
+# Custom operators do not break a compiled graph.
 
 
 @torch.library.custom_op("heddle::expm", mutates_args=())

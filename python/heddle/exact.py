@@ -1,8 +1,9 @@
-"""Sums, inner products, norms and products of which each number is rounded once from its exact value.
+"""Sums, inner products, norms and products in which each number is rounded once from its exact value.
 
-The bits are the same for any order of the elements, any number of threads and any machine. Integers of any type, and truth
-values, count exactly, beside floating-point numbers too; the result is then the float64 (or, with complex numbers, the
-complex128) nearest to the exact sum. norm(), matmul() and allreduce() refuse integers that no double equals.
+The bits are the same for any order of the elements, any number of threads and any machine. Integers of any type and
+truth values count exactly, also together with floating-point numbers; the result is then the float64 (or, with complex
+numbers, the complex128) nearest to the exact sum. norm(), matmul() and allreduce() refuse integers that no double
+equals.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from ._products import stacked
 
 __all__ = ["allreduce", "dot", "keyed_sum", "matmul", "norm", "segmented_sum", "sum", "vdot"]
 
-# Algorithms that round on the way.
+# Algorithms that round intermediate results.
 _ROUNDED = ("twice", "plain")
 
 
 def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
-    """The sum of the elements, rounded once.
+    """Sum the elements, rounding once.
 
     Parameters
     ----------
     x : array
-        Of any shape and strides; complex sums have each part rounded once. Integers are summed exactly, and the sum is
-        rounded once to float64: unlike numpy.sum(), it neither wraps around nor is an integer.
+        Elements, of any shape and strides; each part of a complex sum is rounded once. Integers are summed exactly, and
+        the sum is rounded once to float64: unlike that of numpy.sum(), it does not wrap around and is not an integer.
     axis : int or tuple of ints, optional
-        Axes along which sums are formed; None: all.
+        Axes along which to sum; None: all.
     keepdims : bool
-        Whether these axes stay, with one element.
+        Whether to keep these axes, with one element.
     algorithm : str
-        "auto", or how sums are formed, to compare: "accumulator", "expansion-2" to "expansion-8", "twice" or "plain";
-        the last two are not exact, and are of the float64 nearest to each integer.
+        "auto", or for comparisons "accumulator", "expansion-2" to "expansion-8", "twice" or "plain"; the last two are
+        not exact, and round each integer to float64.
 
     Examples
     --------
@@ -53,9 +54,9 @@ def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
 
 
 def norm(x, ord=2, axis=None, *, keepdims=False):
-    """The 2-norm, or with ord=1 the sum of sizes, of the elements, rounded once from the exact value.
+    """Compute the 2-norm, or with ord=1 the sum of absolute values, of the elements, rounded once from the exact value.
 
-    Of complex elements, the sum of sizes is that of |real| + |imaginary|, as in BLAS.
+    Complex elements count as |real| + |imaginary| in the sum, as in BLAS.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def norm(x, ord=2, axis=None, *, keepdims=False):
 
 
 def _reduced(kind, name, x, axis, keepdims, reduce, rest=None):
-    """reduce() of all elements along some axes, and of those of `rest`, which has the shape of x."""
+    """Apply reduce() along some axes to the elements of x and of `rest`, which has the shape of x."""
     dimensions = len(x.shape)
     if axis is None:
         terms = kind.flat(x) if rest is None else kind.xp.concatenate([kind.flat(x), kind.flat(rest)])
@@ -94,7 +95,7 @@ def _reduced(kind, name, x, axis, keepdims, reduce, rest=None):
 
 
 def dot(x, y, *, algorithm="auto"):
-    """The inner product sum_k x_k y_k of two vectors, rounded once; products that underflow count too.
+    """Compute the inner product sum_k x_k y_k of two vectors, rounded once; products that underflow count, too.
 
     Examples
     --------
@@ -107,7 +108,7 @@ def dot(x, y, *, algorithm="auto"):
 
 
 def vdot(x, y, *, algorithm="auto"):
-    """The inner product sum_k conj(x_k) y_k of two vectors, rounded once.
+    """Compute the inner product sum_k conj(x_k) y_k of two vectors, rounded once.
 
     Examples
     --------
@@ -128,12 +129,12 @@ def _dot(function, x, y, conjugated, algorithm):
 
 
 def _factors(kind, x, y):
-    """Vectors whose inner product is that of x and y, each given by two arrays whose sum it is."""
+    """Return vectors with the inner product of x and y, each of which is the sum of a pair of arrays."""
     xs, ys = [x[0]], [y[0]]
     for p, q in ((x[1], y[0]), (x[0], y[1]), (x[1], y[1])):
         if p is None or q is None:
             continue
-        # The nearest double alone decides about products with zeros, infinities and NaNs.
+        # Products with zeros, infinities and NaNs are determined by the nearest doubles alone.
         counts = (p != 0) & (q != 0) & kind.xp.isfinite(p) & kind.xp.isfinite(q)
         xs.append(p[counts])
         ys.append(q[counts])
@@ -141,8 +142,8 @@ def _factors(kind, x, y):
 
 
 def matmul(a, b, /, out=None, *, algorithm="auto"):
-    """The product of matrices, stacks of them, or of a vector and a matrix, by the rules of numpy.matmul, with each
-    element rounded once.
+    """Multiply matrices, stacks of matrices, or a vector and a matrix by the rules of numpy.matmul, rounding each
+    element once.
 
     Examples
     --------
@@ -160,20 +161,22 @@ def matmul(a, b, /, out=None, *, algorithm="auto"):
 
 
 def keyed_sum(x, keys, size=None, *, out=None):
-    """The sums of the elements with equal keys, each rounded once: sums[k] is that of all x[i] with keys[i] == k.
+    """Sum the elements with equal keys, rounding once: sums[k] is the sum of all x[i] with keys[i] == k.
 
-    It is numpy.bincount(keys, weights=x), or numpy.add.at(zeros, keys, x), with the same bits whatever the order of the
-    elements, and of complex elements too.
+    This is numpy.bincount(keys, weights=x), or numpy.add.at(zeros, keys, x), with the same bits for any order of the
+    elements, and also for complex elements.
 
     Parameters
     ----------
     x : (n,) array
-        Complex sums have each part rounded once. Integers are summed exactly, and sums rounded to float64.
+        Elements. Each part of a complex sum is rounded once. Integers are summed exactly, and the sums rounded to
+        float64.
     keys : (n,) array of integers >= 0, in any order
+        Key of each element.
     size : int, optional
-        Number of sums: more than the largest key. None: one more than it.
+        Number of sums, greater than the largest key. None: the largest key plus one.
     out : (size,) array, optional
-        Where the sums go. It must not share elements with x or keys.
+        Array for the sums. It must not share elements with x or keys.
 
     Examples
     --------
@@ -194,17 +197,18 @@ def keyed_sum(x, keys, size=None, *, out=None):
 
 
 def segmented_sum(x, offsets, *, out=None):
-    """The sums of consecutive elements, each rounded once: sums[s] is that of x[offsets[s]:offsets[s + 1]].
+    """Sum consecutive elements, rounding once: sums[s] is the sum of x[offsets[s]:offsets[s + 1]].
 
-    Unlike with numpy.add.reduceat, an empty segment has the sum 0, and the last offset ends the last segment.
+    Unlike in numpy.add.reduceat, an empty segment has the sum 0, and the last offset ends the last segment.
 
     Parameters
     ----------
     x : (n,) array
-        As of keyed_sum().
+        See keyed_sum().
     offsets : (m + 1,) array of integers from 0 to n in ascending order
+        Bounds of the segments.
     out : (m,) array, optional
-        Where the sums go. It must not share elements with x or offsets.
+        Array for the sums. It must not share elements with x or offsets.
 
     Examples
     --------
@@ -214,15 +218,15 @@ def segmented_sum(x, offsets, *, out=None):
     """
     kind, name, x, rest, offsets = _groups("exact.segmented_sum", x, offsets, "offsets")
     sums = result("exact.segmented_sum", kind, out, (max(offsets.shape[0] - 1, 0),), name, x)
-    if rest is not None and not bool((offsets > x.shape[0]).any()):  # those are refused as they are
+    if rest is not None and not bool((offsets > x.shape[0]).any()):  # offsets out of range are refused below
         x, offsets = kind.xp.stack([x, rest], -1).reshape(-1), 2 * kind.as_type(offsets, "int64")
     _core.exact_sums_of_groups(x, offsets, sums, False)
     return sums if out is not None else kind.finish(sums)
 
 
 def _groups(function, x, groups, what):
-    """The kind and type of the elements of x, x, what it leaves of integers or None, and its keys or offsets as int32 or
-    int64."""
+    """Return the library and element type of x, x, the remainders of its integers or None, and its keys or offsets as
+    int32 or int64."""
     kind, name, ((x, rest),) = exact_operands(function, x)
     if len(x.shape) != 1:
         raise ValueError(f"{function}: x has shape {tuple(x.shape)}; expected a vector")
@@ -237,8 +241,9 @@ def _groups(function, x, groups, what):
 
 
 def allreduce(comm, values):
-    """The sums, element by element, of the arrays of all ranks of a Communicator, each rounded once: the same bits for
-    any number of ranks and any order of them. All ranks call it with arrays of one shape, in host memory.
+    """Sum the arrays of all ranks of a Communicator element by element, rounding once.
+
+    The bits are the same for any number and order of ranks. All ranks call it with arrays of one shape in host memory.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the tests of the package share."""
+"""Fixtures and helpers shared by the tests of the package."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def rng():
 
 
 def random(rng, shape, scalar):
-    """Random elements between -1 and 1, of complex types in each part."""
+    """Return random elements between -1 and 1, for complex types in each part."""
     real = rng.uniform(-1, 1, shape)
     if scalar.startswith("complex"):
         return (real + 1j * rng.uniform(-1, 1, shape)).astype(scalar)
@@ -39,7 +39,7 @@ def hermitian(rng, n, scalar, shift=0.0):
 
 
 def every_call(rng):
-    """A function and its arguments, of NumPy, for each operation that takes arrays of any library."""
+    """Return a function and its NumPy arguments for each operation that takes arrays of any library."""
     a, b = rng.normal(size=(12, 12)), rng.normal(size=(12, 3))
     h = a + a.T
     spd = a @ a.T + np.eye(12)
@@ -80,7 +80,7 @@ def roundoff(scalar):
 
 
 def run_python(code, *, threads=None, check=True, timeout=120, **environment):
-    """What a process of its own prints that runs `code`."""
+    """Run `code` in a new process, and return its output."""
     env = {**os.environ, **environment}
     if threads is not None:
         env["OMP_NUM_THREADS"] = str(threads)
@@ -92,7 +92,7 @@ def run_python(code, *, threads=None, check=True, timeout=120, **environment):
     return done
 
 
-# The layouts of an array that the library takes, or that the package copies: (name, how one is made of a plain array).
+# Array layouts that the library takes or the package copies: (name, function that makes one from a plain array).
 def _padded(a):
     big = np.full(tuple(2 * n + 1 for n in a.shape), np.nan, a.dtype)
     view = big[tuple(slice(1, None, 2) for _ in a.shape)]

@@ -1,4 +1,4 @@
-"""What every rank of `mpirun python -m mpi4py ranks.py` runs; test_ranks.py starts it."""
+"""Tests run by every rank of `mpirun python -m mpi4py ranks.py`, which test_ranks.py starts."""
 
 import hashlib
 import importlib
@@ -21,7 +21,7 @@ def raises(kind, text, call):
 
 
 def on_host(local):
-    """A part as an array of NumPy; on a GPU it is CuPy's."""
+    """Return a part as a NumPy array; on a GPU it is a CuPy array."""
     return local if isinstance(local, np.ndarray) else local.get()
 
 
@@ -57,7 +57,7 @@ def check_matrices(comm, rng):
 
 
 def check_other_ranks(comm, rng):
-    """Matrices of other ranks, or of the same in another order, are refused by every operation on every rank."""
+    """Every operation refuses on every rank matrices of other ranks, or of the same ranks in another order."""
     a = heddle.DistributedMatrix.from_global(comm, np.eye(4))
     duplicate = heddle.DistributedMatrix.from_global(heddle.Communicator(), np.eye(4))
     assert heddle.matmul(a, duplicate).gather() is None or comm.rank == 0

@@ -1,4 +1,4 @@
-"""The docstrings are there, and their examples run; reports have the fields that the library gives."""
+"""Docstrings exist, and their examples run; reports have the fields that the library returns."""
 
 import ast
 import dataclasses

@@ -1,4 +1,4 @@
-"""Eigenproblems: residuals, layouts, triangles, pencils, stacks and what does not converge."""
+"""Eigenproblems: residuals, layouts, triangles, pencils, stacks and failures to converge."""
 
 import heddle
 import numpy as np
@@ -74,7 +74,7 @@ def test_ordinary_pencils_have_small_residuals(rng, scalar, method):
         b = ((b + b.conj().T) / 2).astype(scalar)
         w, v = heddle.eigh(a, b, method=method)
         wide = "complex128" if "complex" in scalar else "float64"
-        # Of the pencil scaled to a diagonal of ones.
+        # Backward errors are those of the pencil scaled to a unit diagonal.
         d = np.sqrt(np.diag(b).real)
         ha, hb, c = a.astype(wide) / np.outer(d, d), b.astype(wide) / np.outer(d, d), d[:, None] * v.astype(wide)
         left = np.linalg.norm(ha @ c - hb @ c * w, axis=0)

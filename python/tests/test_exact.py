@@ -10,7 +10,7 @@ from conftest import LAYOUTS, random
 
 
 def wild(rng, n, name):
-    """Terms of all sizes, which cancel."""
+    """Return terms of all sizes, which cancel."""
     real = np.zeros(1, name).real.dtype
     most = 100 if real == "float64" else 15
     half = np.ldexp(rng.normal(size=n), rng.integers(-most, most, n)).astype(real)
@@ -20,7 +20,7 @@ def wild(rng, n, name):
 
 
 def rounded(fraction, dtype):
-    """A fraction to the nearest number of a real type, ties to even."""
+    """Round a fraction to the nearest number of a real type, ties to even."""
     if dtype == np.float64:
         return float(fraction)
     bits = 24
@@ -127,7 +127,7 @@ INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uin
 
 
 def borders(rng, name, n):
-    """Integers of a type at its limits, at 2^53 to 2^64, and in between."""
+    """Return integers of a type at its limits, at 2^53 to 2^64, and in between."""
     if name == "bool":
         return rng.integers(0, 2, n).astype(bool)
     info = np.iinfo(name)
@@ -201,7 +201,7 @@ def test_integers_beside_zeros_infinities_and_nans():
     for algorithm in ("plain", "twice"):
         assert heddle.exact.sum(np.array([2**53 + 1, -(2**53)]), algorithm=algorithm) == 0.0
     with pytest.raises(ValueError, match=f"exact.sum: {2**63 + 1} is an integer that no float64 equals"):
-        heddle.exact.sum([2**63 + 1, -1])  # of which NumPy makes float64
+        heddle.exact.sum([2**63 + 1, -1])  # NumPy makes it float64
 
 
 @pytest.mark.parametrize("name", INTEGERS)
@@ -228,7 +228,7 @@ def test_integers_are_not_rounded_elsewhere(rng):
         with pytest.raises(ValueError, match="9007199254740993 is an integer that no float64 equals"):
             call(wide)
         call(np.array([[2**60, 0], [0, 1]]) if call is not heddle.expm else np.eye(2, dtype=int))
-    # Lists that NumPy has rounded before, because others in them are no integers.
+    # Lists whose integers NumPy rounds, because other elements are not integers.
     for given in ([2**53 + 1, 0.5, -(2**53)], [np.int64(2**60 + 1), -(2.0**60)], [np.uint64(2**63 + 1), 0.25],
                   [[2**53 + 1, 1j]]):
         for call in (heddle.exact.sum, heddle.exact.norm):
@@ -246,10 +246,10 @@ def test_integers_are_not_rounded_elsewhere(rng):
 def test_keyed_sums(rng, scalar, keys_of):
     x = random(rng, (300,), scalar) * 10.0 ** rng.integers(-15, 15, 300).astype(scalar)
     keys = rng.integers(0, 9, 300).astype(keys_of)
-    keys[keys == 4] = 5  # nobody's
+    keys[keys == 4] = 5  # a key without elements
     sums = heddle.exact.keyed_sum(x.astype(scalar), keys, 11)
     for name, layout in LAYOUTS.items():
-        if name != "leading columns":  # of matrices alone
+        if name != "leading columns":  # for matrices only
             assert heddle.exact.keyed_sum(layout(x.astype(scalar)), layout(keys), 11).tobytes() == sums.tobytes(), name
     assert sums.shape == (11,) and sums.dtype == scalar
     for k in range(11):

@@ -91,7 +91,7 @@ def test_progress(rng):
 
     with pytest.raises(KeyError, match="stop"):
         heddle.expm(rng.normal(size=(80, 80)), progress=stop)
-    np.testing.assert_allclose(heddle.expm(np.zeros((2, 2))), np.eye(2))  # the communicator is as it was
+    np.testing.assert_allclose(heddle.expm(np.zeros((2, 2))), np.eye(2))  # the communicator is unchanged
 
 
 @pytest.mark.parametrize("shape", [(40,), (40, 1), (40, 5)])

@@ -1,4 +1,4 @@
-"""exp(t A) b: reported errors, and methods that give way to others where they would be wrong or never end."""
+"""exp(t A) b: reported errors, and replacement of methods that would be wrong or never end."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def error_of(x, expected):
 @pytest.mark.parametrize("method", ["automatic", "krylov"])
 @pytest.mark.parametrize("scalar", ["float32", "complex64", "float64", "complex128"])
 def test_what_decays_less_than_what_hides_it(scalar, method):
-    """The first vector's direction decays below the smallest number, beside which the rest is rounding at first."""
+    """The direction of the first vector decays below the smallest number; the rest is rounding beside it at first."""
     little = 1e-9 if scalar in ("float32", "complex64") else 1e-17
     for decay in (80.0, 150.0, 200.0, 400.0, 740.0, 3000.0):
         x, report = heddle.expm_multiply(np.diag([-decay, -0.25]).astype(scalar), np.array([1, little], scalar),

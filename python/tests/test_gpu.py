@@ -1,5 +1,5 @@
-"""Arrays on GPUs, of PyTorch, CuPy and JAX: in and out without a copy, after the work of their producers and before that
-of their consumers, and refused where they are on several devices."""
+"""Arrays on GPUs, of PyTorch, CuPy and JAX: in and out without a copy, ordered after their producers and before their
+consumers, and refused if they are on several devices."""
 
 import gc
 import threading
@@ -33,7 +33,7 @@ class Tensors:
         return self.torch.cuda.stream(self.torch.cuda.Stream())
 
     def wait(self, cycles):
-        """Keeps the current stream busy."""
+        """Keep the current stream busy."""
         self.torch.cuda._sleep(cycles)
 
     def copy_into(self, to, a):
@@ -112,7 +112,7 @@ def library(request):
 
 @pytest.fixture(params=[Tensors, CuPys], ids=["torch", "cupy"])
 def writable(request):
-    """A library whose arrays can be written, and that has streams."""
+    """Libraries with writable arrays and streams."""
     return request.param()
 
 
@@ -164,7 +164,7 @@ def test_strides(writable, rng):
     assert heddle.matmul(on_gpu[1:31:2, 3:33:3], on_gpu.T[5:15, ::4], out[1::2, ::2][:, :10]) is not None
     whole = writable.back(out)
     np.testing.assert_allclose(whole[1::2, ::2][:, :10], a @ b, rtol=1e-12, atol=1e-12)
-    assert np.isnan(whole).sum() == whole.size - 150  # nothing else was written
+    assert np.isnan(whole).sum() == whole.size - 150  # no other element was written
 
 
 def test_out_is_filled_where_it_lies(writable, rng):
@@ -181,7 +181,7 @@ def test_out_is_filled_where_it_lies(writable, rng):
 
 
 def test_large_arrays_are_not_copied(torch):
-    """More than half of the free memory has no room for a copy."""
+    """An array of more than half of the free memory leaves no room for a copy."""
     free, _ = torch.cuda.mem_get_info()
     n = int(0.6 * free) // 8
     x = torch.ones(n, dtype=torch.float64, device="cuda")
@@ -290,7 +290,7 @@ def test_jax_gradients(rng):
 
 
 class Operator:
-    """What multiplies blocks of vectors, by a library's own products."""
+    """Operator that multiplies blocks of vectors by a library's own products."""
 
     def __init__(self, a):
         self.a, self.shape, self.dtype = a, tuple(a.shape), np.dtype("float64")

@@ -19,7 +19,7 @@ def jax():
 
 
 def weighted(x, w):
-    """A real function of what may be complex."""
+    """Return a real function of real or complex elements."""
     return (w * abs(x) ** 2).sum() + (w * (x + x.conj()).real).sum()
 
 
@@ -64,7 +64,7 @@ def test_torch_compile(torch, rng):
     assert torch.allclose(compiled(a), function(a))
     found, = torch.autograd.grad(compiled(a), a)
     assert torch.allclose(found, expected)
-    # What has no place in a graph breaks it in two, and computes the same.
+    # A call that is not an operator breaks the graph in two, with the same results.
     broken = torch.compile(lambda x: heddle.matmul(x, x) + 1, backend="aot_eager")
     assert torch.allclose(broken(a.detach()), a.detach() @ a.detach() + 1)
 

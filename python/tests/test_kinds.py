@@ -1,4 +1,4 @@
-"""Arrays of other libraries: results are of their kind, and nothing is copied that need not be."""
+"""Arrays of other libraries: results are arrays of the same library, and nothing is copied needlessly."""
 
 import array
 
@@ -9,7 +9,7 @@ from conftest import every_call
 
 
 class Exporter:
-    """An array of a library that only DLPack knows."""
+    """Array of a library known only through DLPack."""
 
     def __init__(self, elements):
         self.elements = elements
@@ -99,7 +99,7 @@ def test_kinds_are_not_mixed(library, rng):
 
 
 def masked_calls(rng):
-    """Every call, with each of its arrays in turn as a masked array, and as a list that holds one."""
+    """Return every call with each of its arrays in turn as a masked array, and as a list that holds one."""
     for name, (function, *arrays) in every_call(rng).items():
         for k in range(len(arrays)):
             mask = np.zeros(arrays[k].shape, bool)

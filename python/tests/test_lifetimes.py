@@ -1,4 +1,4 @@
-"""Who keeps what alive: arrays that outlive what they were made from, and the other way round."""
+"""Lifetimes: arrays that outlive the objects they were made from, and the other way round."""
 
 import gc
 import weakref
@@ -14,9 +14,9 @@ def test_results_outlive_what_they_came_with():
     del found
     gc.collect()
     for _ in range(20):
-        heddle.duplicates(np.arange(100_000) % 11)  # memory is used again
+        heddle.duplicates(np.arange(100_000) % 11)  # reuses released memory
     assert (group == np.arange(100_000) % 5).all() and tail.tolist() == [2, 3, 4]
-    group += 1  # it is ours to write
+    group += 1  # the result is writable
 
 
 def test_no_references_are_kept(rng):

@@ -1,4 +1,4 @@
-"""Plans that calls leave for the next ones: what is found by them is what a first call finds."""
+"""Plans kept for later calls: their results are those of a first call."""
 
 import threading
 
@@ -48,7 +48,7 @@ def test_options_are_those_of_the_call():
             assert heddle.expm(a, method=method, full_output=True)[1].method == method
     loose, tight = (heddle.expm(a, tolerance=t, full_output=True)[1] for t in (1e-3, 0.0))
     assert loose.products < tight.products
-    # Tolerances that print alike are not one.
+    # Tolerances that print alike may differ.
     reports = [heddle.expm(a, tolerance=t, full_output=True)[1].backward_error for t in (1e-9, np.nextafter(1e-9, 1))]
     assert all(0 < bound <= 1.1e-9 for bound in reports)
     assert not np.allclose(heddle.eigh(a)[0], heddle.eigh(a, lower=False)[0])

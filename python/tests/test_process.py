@@ -1,4 +1,4 @@
-"""What a process sees: import, threads, forks, signals, the end of the interpreter, and bits under other threads."""
+"""Effects on a process: import, threads, forks, signals, the end of the interpreter, and bits under other threads."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ print(seconds, heddle._core.running(), "mpi4py" in sys.modules, threads)
     best = min((run_python(code, OPENBLAS_NUM_THREADS="1").split() for _ in range(3)), key=lambda words: float(words[0]))
     assert float(best[0]) < 0.3, best
     assert best[1:3] == ["False", "False"]
-    # Whoever starts CUDA opens the driver's devices.
+    # Starting CUDA opens the devices of the driver.
     opened = run_python("""
 import os, heddle
 links = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
@@ -81,7 +81,7 @@ def test_bits_do_not_depend_on_threads():
 
 @pytest.fixture
 def command():
-    """The command `heddle` of this build, where there is one."""
+    """Return the command `heddle` of this build, if it exists."""
     path = os.environ.get("HEDDLE_COMMAND")
     if not path or not os.path.exists(path):
         pytest.skip("HEDDLE_COMMAND names no command")
@@ -191,7 +191,7 @@ LONG_WORK = {
 @pytest.mark.skipif(heddle._core.on_gpus, reason="on GPUs Ctrl-C is heard by hooks alone")
 @pytest.mark.parametrize("work", LONG_WORK)
 def test_ctrl_c_is_heard_between_kernels(work):
-    """Again and again: whatever was under way, the next call is as if nothing had been."""
+    """After each of many interruptions at any point, the next call works as usual."""
     code = f"""
 import _thread, time, signal, threading, os
 import heddle, numpy as np
@@ -215,7 +215,7 @@ for wait in (0.02, 0.11, 0.3):
 small = h[:50, :50]
 print(heard, abs(heddle.matmul(small, heddle.solve(small, np.eye(50))) - np.eye(50)).max() < 1e-8, bits(work()) == bits(work()))
 """
-    # The bits of a native eigensolver are those of one number of threads.
+    # The bits of a native eigensolver depend on the number of threads.
     assert run_python(code, threads=1, timeout=240) == "3 True True\n"
 
 
@@ -238,7 +238,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_products_in_panels(rng, order):
-    """Large enough for several panels of columns, or of rows where the product is made by rows."""
+    """Return a matrix large enough for several panels of columns, or of rows if the product is made by rows."""
     a = rng.normal(size=(3800, 3800)).astype("float32")
     b, out = np.asarray(a[::-1], order=order), np.empty(a.shape, a.dtype, order)
     heddle.matmul(a, b, out)
@@ -273,7 +273,7 @@ def test_fork_after_the_first_use():
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("child heddle was used before this process was forked")
     assert done.stdout.endswith("parent 3.0\n")
-    # On GPUs Python warns of the driver's threads, and Kokkos of the child's state, which nobody can finalize.
+    # On GPUs Python warns of the driver's threads, and Kokkos of the child's state, which cannot be finalized.
     expected = ("DeprecationWarning", "failed to call kokkos::cuda::finalize()") if heddle._core.on_gpus else ()
     said = [line for line in done.stderr.splitlines() if not any(text.lower() in line.lower() for text in expected)]
     assert said == []
@@ -313,7 +313,7 @@ if __name__ == "__main__":
     "atexit.register(lambda: print(heddle.exact.sum(np.ones(2))))",
     "threading.Thread(target=lambda: [heddle.exact.sum(np.ones(9999)) for _ in range(300)]).start()",
     "threading.Thread(target=lambda: [heddle.exact.sum(np.ones(9999)) for _ in range(10**9)], daemon=True).start()",
-    # Of several threads some wait for the one that calls, and come to their turn after the end.
+    # Some of several threads wait for the calling one, and get their turn after the end.
     "for _ in range(8): threading.Thread(target=lambda: [heddle.exact.sum(np.ones(9999)) for _ in range(10**9)], "
     "daemon=True).start()",
     "sys.exit(0)",
@@ -323,7 +323,7 @@ def test_the_interpreter_ends(keep):
     code = f"import atexit, sys, threading\nimport numpy as np\nimport heddle\nheddle.exact.sum(np.ones(2))\n{keep}\n"
     done = run_python(code, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr)
-    # What runs while the interpreter ends is told so, by heddle or by Python, which may not get to the end of its words.
+    # Code that runs while the interpreter ends gets an error from heddle or from Python, whose message may be cut off.
     late = "Late" in keep or "daemon" in keep
     assert done.stderr == "" or (late and done.stderr.startswith("Exception"))
     assert "Fatal" not in done.stderr and "terminate" not in done.stderr
@@ -403,7 +403,7 @@ print(heddle.exact.sum(heddle.expm(np.zeros((2, 2)))))
 
 
 def test_what_a_refused_construction_leaves():
-    """Constructors behind the bindings that throw leave nothing for the end of the interpreter to release."""
+    """Constructors that throw behind the bindings leave nothing to release at the end of the interpreter."""
     pytest.importorskip("mpi4py")
     out = run_python("""
 import gc

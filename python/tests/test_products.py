@@ -50,7 +50,7 @@ def test_out_of_any_strides(rng, scalar, arithmetic):
         assert heddle.matmul(a, b, out, arithmetic=arithmetic) is out
         assert_product(out, a, b, scalar)
         if out.base is not None and name == "padded":
-            assert np.isnan(out.base).sum() == out.base.size - out.size  # what is between the elements is as it was
+            assert np.isnan(out.base).sum() == out.base.size - out.size  # memory between the elements is unchanged
 
 
 def test_emulated_bits_do_not_depend_on_the_layout_of_out(rng, scalar):

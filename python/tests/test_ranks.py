@@ -14,11 +14,11 @@ pytest.importorskip("mpi4py")
 
 
 def run_ranks(ranks, program):
-    """What the ranks of a program print together."""
+    """Return the joint output of the ranks of a program."""
     mpirun = shutil.which("mpirun")
     if mpirun is None:
         pytest.skip("no mpirun")
-    # -m mpi4py: a rank that fails ends the others.
+    # With -m mpi4py a failing rank ends the others.
     command = [mpirun, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program)]
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", **os.environ,
@@ -31,7 +31,7 @@ def run_ranks(ranks, program):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_ranks(ranks):
     printed = run_ranks(ranks, pathlib.Path(__file__).with_name("ranks.py"))
-    # mpirun may put two ranks' words on one line.
+    # mpirun may put the output of two ranks on one line.
     assert sorted(re.findall(r"rank \d done", printed)) == [f"rank {k} done" for k in range(ranks)], printed
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 KEYS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-# Sides of cells, as VTK has them.
+# Sides of cells in VTK's order.
 SIDES = {
     "tetrahedron": [(0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)],
     "hexahedron": [(0, 4, 7, 3), (1, 2, 6, 5), (0, 1, 5, 4), (3, 7, 6, 2), (0, 3, 2, 1), (4, 5, 6, 7)],
@@ -48,7 +48,7 @@ def test_duplicates_refuses(rng):
 
 
 def expected_faces(cells, sides):
-    """(cell, side, points) of the sides that no other has."""
+    """Return (cell, side, points) of the sides that belong to one cell only."""
     count = collections.Counter(frozenset(cell[list(side)].tolist()) for cell in cells for side in sides)
     return [(c, s, cell[list(side)].tolist()) for c, cell in enumerate(cells) for s, side in enumerate(sides)
             if count[frozenset(cell[list(side)].tolist())] == 1]
@@ -109,7 +109,7 @@ def test_external_faces_refuses():
 
 
 def mixed_mesh():
-    """A tetrahedron on a wedge beside a hexahedron below a pyramid, with a triangle and a line: points, and cells."""
+    """Return points and cells: a tetrahedron on a wedge beside a hexahedron below a pyramid, a triangle and a line."""
     points = np.random.default_rng(5).normal(size=(14, 3))
     return points, [("hexahedron", [[0, 1, 2, 3, 4, 5, 6, 7]]), ("pyramid", [[4, 5, 6, 7, 8]]),
                     ("wedge", [[1, 9, 2, 5, 10, 6]]), ("tetra", [[5, 10, 6, 11]]), ("line", [[12, 13]]),
@@ -120,7 +120,7 @@ def test_meshes_of_meshio():
     meshio = pytest.importorskip("meshio")
     points, blocks = mixed_mesh()
     found = heddle.external_faces(meshio.Mesh(points, blocks))
-    # The sides that two cells share are three: 4567, 1265 and 5 10 6.
+    # Two cells share each of three sides: 4567, 1265 and 5 10 6.
     assert len(found.external) == 6 + 5 + 5 + 4 - 2 * 3 + found.external.cell.tolist().count(5)
     surface = found.external.as_meshio(points)
     assert [block.type for block in surface.cells] == ["triangle", "quad"]
@@ -139,7 +139,7 @@ def test_meshes_of_meshio():
 
 
 def volume_inside(faces, points):
-    """The volume that faces enclose whose corners turn to the left, seen from outside."""
+    """Return the volume enclosed by faces whose corners turn left seen from outside."""
     offsets, ids = faces.offsets, faces.points
     total = 0.0
     for begin, end in zip(offsets, offsets[1:]):
@@ -149,13 +149,13 @@ def volume_inside(faces, points):
 
 
 def mesh_of(meshio, points, cell, rows):
-    """A mesh of cells of which meshio reads some (wedge15) without being able to make them."""
+    """Mesh of cells some of which (wedge15) meshio reads but cannot construct."""
     mesh = meshio.Mesh(points, [("vertex", rows)])
     mesh.cells[0].type = cell
     return mesh
 
 
-# Corners of cells as meshio has them, and their volumes.
+# Corners of cells in meshio's order, and their volumes.
 _CUBE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
 _WEDGE = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)]
 _LINEAR = {"tetra": (_WEDGE[:4], 1 / 6), "hexahedron": (_CUBE, 1), "wedge": (_WEDGE, 0.5),
@@ -171,7 +171,7 @@ def test_faces_of_meshios_cells_look_outwards(cell, ids):
     linear = {"VTK_LAGRANGE_WEDGE": "wedge", "VTK_LAGRANGE_HEXAHEDRON": "hexahedron"}.get(cell, cell.rstrip("0123456789"))
     corners, volume = _LINEAR[linear]
     nodes = int(cell[len(linear):] or len(corners)) if cell.startswith(linear) else len(corners) + 9
-    # Two cells far apart, and nodes in the middle that are in no order.
+    # Two cells far apart, with mid-side nodes in no particular order.
     points = np.array([*corners, *([(0.5, 0.5, 0.5)] * (nodes - len(corners)))], float)
     points = np.concatenate([points, points + 5])
     rows = np.arange(2 * nodes).reshape(2, nodes)

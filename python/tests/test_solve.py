@@ -50,7 +50,7 @@ def test_layouts_have_the_same_bits(rng, scalar, arithmetic, layout):
     x = heddle.solve(a, b, arithmetic=arithmetic)
     assert heddle.solve(*before, arithmetic=arithmetic).tobytes("F") == x.tobytes("F")
     for now, then in zip(before, kept):
-        np.testing.assert_array_equal(now, then)  # what is given is not changed
+        np.testing.assert_array_equal(now, then)  # arguments are unchanged
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -170,7 +170,7 @@ def test_ill_conditioned_matrices_are_warned_of():
     assert issubclass(heddle.IllConditionedWarning, RuntimeWarning)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # As close to singular, but by its units alone.
+        # As close to singular, but only by its units.
         graded = np.array([[1.0, 2.0**60], [1.0, -(2.0**60)]])
         x, report = heddle.solve(graded, np.array([1.0, 3.0]), certificate=True, full_output=True)
         assert (x == [2.0, -(2.0**-60)]).all() and report.error_bound < 1e-100
@@ -212,8 +212,8 @@ def test_graded_matrices():
 @pytest.mark.parametrize("scalar", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("arithmetic", ["native", "emulated"])
 def test_scalings_behind_zeros(rng, scalar, arithmetic):
-    """Rows scaled by their largest elements, and then columns, leave a condition of any size where zeros hide how much
-    a row or column was scaled."""
+    """Scaling rows by their largest elements, and then columns, leaves a condition of any size if zeros hide the scale
+    of a row or column."""
     double = scalar in ("float64", "complex128")
     far = 120 if double else 60
     small = np.array([[2, 1, 1], [1, 3, -1], [1, 0, -2]], scalar)
@@ -299,4 +299,4 @@ def test_progress_that_raises(rng):
         heddle.lu_factor(a, progress=stop)
     with pytest.raises(Stop, match="enough"):
         heddle.solve(a, a, progress=stop)
-    heddle.lu_factor(a)  # and the next call is as good as any
+    heddle.lu_factor(a)  # the next call works as usual

@@ -11,7 +11,7 @@ def definite(rng, *shape):
 
 
 def calls(rng, n):
-    """(name of the operand, call of it and out, what NumPy or single matrices have)."""
+    """Return (name of the operand, call with it and out, result of NumPy or of single matrices)."""
     other = definite(rng, n, n)
     one_by_one = lambda call: lambda a: np.stack([call(np.array(one)) for one in a])
     return {"matmul a": ("a", lambda a, out: heddle.matmul(a, other, out=out), lambda a: a @ other),
@@ -31,7 +31,7 @@ SHARING = {"shifted": (slice(0, 6), slice(1, 7)), "shifted back": (slice(1, 7), 
            "interleaved": (slice(0, 6, 2), slice(0, 3)), "last": (slice(0, 3), slice(2, 5))}
 
 
-@pytest.mark.parametrize("n", [3, 40])  # those below 33 are taken in batches by expm
+@pytest.mark.parametrize("n", [3, 40])  # expm batches those below 33
 @pytest.mark.parametrize("name", NAMES)
 def test_out_across_an_operand_is_refused(rng, name, n):
     operand, call, _ = calls(rng, n)[name]
@@ -59,7 +59,7 @@ def test_parts_that_are_apart_are_taken(rng, name, n):
 def test_each_matrix_in_its_own_place(rng, name, n):
     operand, call, expected = calls(rng, n)[name]
     whole = definite(rng, 4, n, n) / n
-    # The library itself refuses column-major right-hand sides as the place of their solutions.
+    # The library itself refuses column-major right-hand sides that overlap their solutions.
     for view in (whole,) if name.startswith("solve") else (whole, whole.swapaxes(-1, -2)):
         found = expected(view.copy())
         if name in IN_PLACE:

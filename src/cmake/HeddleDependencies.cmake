@@ -1,4 +1,4 @@
-# What Heddle stands on, each found as its own project installs it.
+# Dependencies of Heddle, each found as its own project installs it.
 
 # heddle_absent(NAME ADDS PACKAGE): a library that was not found, what it would add, and Debian's package of it. CMake
 # says so, and `heddle info`.
@@ -13,7 +13,7 @@ function(heddle_write_absent file)
   file(CONFIGURE OUTPUT ${file} CONTENT "@rows@\n" @ONLY)
 endfunction()
 
-# Kokkos is in build/kokkos where ci/kokkos-debian made it.
+# Kokkos is in build/kokkos if ci/kokkos-debian made it.
 find_package(Kokkos QUIET HINTS ${PROJECT_SOURCE_DIR}/build/kokkos)
 if(NOT Kokkos_FOUND AND SKBUILD)
   # `pip install .` runs no script of ci/ before CMake.
@@ -115,7 +115,7 @@ if(Kokkos_ENABLE_CUDA)
   find_path(CUBLASMP_INCLUDE_DIR cublasmp.h ${cublasmp_hints})
   find_library(CUBLASMP_LIBRARY NAMES cublasmp libcublasmp.so.0 NAMES_PER_DIR ${cublasmp_hints})
   mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY CUBLASMP_INCLUDE_DIR CUBLASMP_LIBRARY)
-  # It is loaded when it is asked for.
+  # It is loaded on request.
   if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY AND CUBLASMP_INCLUDE_DIR AND CUBLASMP_LIBRARY MATCHES "\\.so")
     set(CUBLASMP_FOUND TRUE)
   endif()

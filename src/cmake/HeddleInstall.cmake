@@ -1,11 +1,11 @@
-# What `cmake --install` puts below its prefix, a tree that needs neither this repository nor the build any more:
+# `cmake --install` puts below its prefix a tree that needs neither this repository nor the build any more:
 # the command, the library and its headers, CMake's package files, decks, scripts and licences, and the Kokkos of
-# ci/kokkos-debian where it is that which was built with.
+# ci/kokkos-debian if the build used it.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 set(kokkos ${CMAKE_INSTALL_LIBDIR}/heddle/kokkos)
 
-# The library and the command find what lies beside them, and other libraries where they were found when they were linked.
+# The library and the command find the libraries installed beside them, and others in the folders they were linked from.
 set(library_rpath "")
 if(HEDDLE_PYTHON)
   list(APPEND library_rpath "$ORIGIN") # The package of Python has the Kokkos beside it.

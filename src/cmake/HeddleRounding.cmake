@@ -1,10 +1,10 @@
-# How a product and a sum are rounded follows from the room that a source lies in, and no list of files says otherwise
-# (ci/include_graph.py checks that, and that docs/architecture.md has the same rooms). GCC and Clang keep two roundings everywhere (HeddleFlags.cmake); nvcc fuses them
-# unless told.
+# The room of a source alone determines how a product and a sum are rounded; no list of files overrides it
+# (ci/include_graph.py checks that, and that docs/architecture.md has the same rooms). GCC and Clang keep two roundings
+# everywhere (HeddleFlags.cmake); nvcc fuses them by default.
 #
-# Rooms of which runs promise the same bits on every backend: two roundings on GPUs too.
+# Rooms that promise the same bits on every backend: two roundings on GPUs, too.
 set(HEDDLE_ROOMS_UNFUSED expm schrodinger solve)
-# Rooms whose vectors' products and sums are one instruction each, as the bits that they promise have it.
+# Rooms in which vectors fuse a product and a sum into one instruction, as their promised bits require.
 set(HEDDLE_ROOMS_FUSED eigen/simd)
 
 function(heddle_rounding rooms option)

@@ -73,8 +73,8 @@ function(heddle_unify_sources target folder key)
       set_property(SOURCE ${unity} PROPERTY ${property} ${value})
     endif()
   endforeach()
-  # A name at one file's scope may be that of a local in another, and GCC takes what is unnamed in an included file for
-  # a header's: both are warned of without need here, and where they matter in the file compiled by itself.
+  # A name at the scope of one file may be that of a local in another, and GCC takes unnamed namespaces of included files
+  # for those of headers: both warnings are needless here, and real cases appear when a file is compiled by itself.
   set_property(SOURCE ${unity} APPEND PROPERTY COMPILE_OPTIONS -Wno-shadow
                                                $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   get_target_property(sources ${target} SOURCES)

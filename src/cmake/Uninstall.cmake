@@ -12,7 +12,7 @@ foreach(file IN LISTS files)
 endforeach()
 list(REMOVE_DUPLICATES folders)
 foreach(folder IN LISTS folders)
-  # Up to the first that holds something, or that is not there.
+  # Up to the first folder that is not empty or does not exist.
   while(IS_DIRECTORY "${folder}")
     file(GLOB left LIST_DIRECTORIES true "${folder}/*" "${folder}/.*")
     list(FILTER left EXCLUDE REGEX "/\\.\\.?$")

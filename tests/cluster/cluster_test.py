@@ -78,7 +78,7 @@ class Cluster(unittest.TestCase):
         self.lose_a_host("--size", "600", "--tile", "200")
 
     def test_a_host_that_disappears_amid_its_bands_ends_the_ranks_of_the_others(self):
-        # Of a slow link that is cut, bands have half arrived: MPI can neither end nor cancel them.
+        # When a slow link is cut, bands have half arrived: MPI can neither end nor cancel them.
         self.lose_a_host("--size", "1200", "--tile", "400", options=["--rate", "200"])
 
     def lose_a_host(self, *product, options=()):

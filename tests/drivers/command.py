@@ -32,7 +32,7 @@ def complaints_in(errors):
 
 
 class Result:
-    """What one run left behind."""
+    """Exit code, output and errors of one run."""
 
     def __init__(self, code, output, errors):
         self.code = code
@@ -225,7 +225,7 @@ class CommandTest(unittest.TestCase):
         """report.json, whose form is checked."""
         with open(self.path("report.json"), encoding="utf-8") as file:
             report = json.load(file, parse_constant=self.fail)
-        # Of a command that failed, why too.
+        # The report of a failed command has the reason, too.
         self.assertEqual([key for key in report if key != "failure"],
                          ["command", "provenance", "inputs", "results", "checks", "times"])
         self.assertEqual(list(report["provenance"]), ["version", "commit", "host", "date", "command_line"])

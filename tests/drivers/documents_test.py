@@ -1,4 +1,4 @@
-"""What documents say of the command: man pages, completions, the reference pages, README's lines and the guides' programs."""
+"""Documents of the command: man pages, completions, the reference pages, README's lines and the guides' programs."""
 
 import json
 import os
@@ -77,7 +77,7 @@ class Manual(CommandTest):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), name)
 
     def completed(self, *words):
-        """What bash offers for the last word."""
+        """Return bash's completions of the last word."""
         script = (f"source '{self.path('bash')}/heddle'; COMP_WORDS=({' '.join(repr(word) for word in words)})\n"
                   f"COMP_CWORD={len(words) - 1}; _heddle; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, cwd=self.folder)

@@ -134,7 +134,7 @@ class Duplicates(CommandTest):
         self.assertEqual(self.succeed("duplicates", "-i", "keys.txt")["results"]["keys"], 0)
 
     def test_words_of_64_bits_without_a_sign(self):
-        # Of the same last 64 bits, -1 and 2^64 - 1 are not the same integer.
+        # -1 and 2^64 - 1 have the same last 64 bits, but are different integers.
         top = 2**64
         for name, choice in (("unsigned", (0, 1, 2**63 - 1, 2**63, top - 2, top - 1)),
                              ("mixed", (0, -1, -2, -2**63, 2**63 - 1, 2**63, top - 2, top - 1))):

@@ -256,7 +256,7 @@ class Lu(CommandTest):
                 self.assertAlmostEqual(found, A[int(P[i][0]) - 1][j], delta=1e-14)
 
     def test_the_bits_of_every_machine(self):
-        # What this matrix gave on CPUs of one and more threads and on GPUs; on any number of ranks.
+        # Results of this matrix on CPUs with one and more threads and on GPUs, for any number of ranks.
         for ranks in (1, 2, 3):
             results = self.succeed("lu", "--size", 200, "--seed", 3, ranks=ranks)["results"]
             self.assertEqual(results["sha256"], "713d61510b790aa722cfe3d96515ec559155a166198693980d5905bc994228ed")

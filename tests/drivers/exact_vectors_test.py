@@ -107,7 +107,7 @@ class Vectors(CommandTest):
             self.succeed("generate", "triangular", "--size", 40, "--condition", 1e20, "--seed", 5, "-o", "A.mtx",
                          "--vector", "b.mtx")
             A = read_market(self.path("A.mtx"))
-            # What is in the other triangle is not read.
+            # The other triangle is not read.
             for i in range(40):
                 for j in range(i + 1, 40):
                     A[i][j] = rng.uniform(-1, 1)

@@ -76,7 +76,7 @@ class Expm(CommandTest):
         self.assertEqual((results["method"], results["degree"], results["squarings"]), ("taylor", 4, 0))
 
     def test_terms_of_the_series(self):
-        # Of -8i: 8^k/k! each, and their sum swings to more than 200 before it is on the unit circle.
+        # The terms of -8i are 8^k/k! in size, and their sum swings to more than 200 before it is on the unit circle.
         for ranks in (1, 2):
             report = self.succeed("expm", "--size", 1, "--norm", 8, "--times-minus-i", "--method", "taylor", "--degree", 40,
                                   "--terms", "--terms-file", "terms.csv", ranks=ranks)
@@ -176,7 +176,7 @@ class Expm(CommandTest):
                 self.assertAlmostEqual(check["bound"] / (1e3 * 2 * unit * report["results"]["norm1"]), 1, places=6)
                 self.assertEqual(check["value"], report["results"]["certificate"])
                 self.assertLessEqual(check["value"], 40 * unit)
-        # What a loose tolerance leaves out is seen, and passes where it is allowed.
+        # The truncation error of a loose tolerance is detected, and passes where it is allowed.
         loose = ["expm", "--size", 12, "--norm", 3, "--tolerance", 1e-3, "--certificate"]
         result = self.run_command(*loose, "--json", "report.json")
         self.assertEqual(result.code, 1)
@@ -187,7 +187,7 @@ class Expm(CommandTest):
         self.refuse("expm", "--size", 3, "--certificate-tolerance", 1, message="--certificate")
         self.refuse("expm", "--size", 3, "--certificate", "--certificate-tolerance", -1, message="certificate-tolerance")
         self.exponential([[0.0, 1e20], [1e-20, 0.0]], "--certificate")
-        # Of a denormal number few digits are right.
+        # A denormal number has few correct digits.
         self.write("A.mtx", "%%MatrixMarket matrix array real general\n1 1\n-740\n")
         result = self.run_command("expm", "--input", "A.mtx", "--certificate", "--json", "report.json")
         self.assertEqual(result.code, 1)
@@ -234,7 +234,7 @@ class Expm(CommandTest):
         found = self.exponential([[709.0, 1.0], [1.0, 709.0]])
         for i in range(2):
             for j in range(2):
-                # Of exp(709) alone, as cosh(1) exp(709) is near the end of the range.
+                # Divided by exp(709), as cosh(1) exp(709) is near the end of the range.
                 expected = math.cosh(1) if i == j else math.sinh(1)
                 self.assertAlmostEqual(found[i][j] / math.exp(709) / expected, 1.0, places=11)
         self.assertEqual(self.last["results"]["exponential_norm1"], None)

@@ -109,7 +109,7 @@ class FacesBesideVtk(CommandTest):
         finally:
             gmsh.finalize()
         for name in names:
-            # Of wedges of second order, meshio reads some, and leaves the nodes of others in Gmsh's order.
+            # meshio reads some wedges of second order, and leaves the nodes of others in Gmsh's order.
             if not name.startswith("wedges-2"):
                 self.compare(name, self.read_by_meshio(name))
             if not name.startswith("tetrahedra"):

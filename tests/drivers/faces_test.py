@@ -434,7 +434,7 @@ class Study(CommandTest):
         self.assertEqual(len(one), 8)
         with open(self.path("one.csv"), encoding="utf-8") as file:
             text = file.read()
-        # What was measured on a machine of another kind.
+        # Measurements on a machine of another kind.
         self.assertEqual({row["backend"] in ("cuda", "hip") for row in one}, {ON_GPU})
         other, device = ("openmp", "A CPU") if ON_GPU else ("cuda", "A GPU")
         text = text.replace(f"{one[0]['backend']},{one[0]['device']},", f"{other},{device},")

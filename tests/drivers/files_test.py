@@ -92,7 +92,7 @@ class Matrices(CommandTest):
         self.assertEqual(self.succeed("dot", "--x", "ones.npy", "--y", "list.txt", ranks=2)["results"]["value"], 1.25)
         self.write("empty", "")
         self.assertEqual(self.succeed("sum", "-i", "empty")["results"]["value"], 0)
-        # What could be a matrix is a list, too, but that is said.
+        # A file that could be a matrix is read as a list, too, with a note.
         self.write("two.txt", "2\n1 2\n3 4\n")
         result = self.run_command("sum", "-i", "two.txt")
         self.assertEqual(result.code, 0)
@@ -176,13 +176,13 @@ class Runs(TdseCommandTest):
         self.refuse(*run, message="run.txt: is there already; --force replaces it")
         self.succeed(*run, "--force")
         self.assertEqual(datasets(self.path("run.h5")), before)
-        # Of a run that was ended there is more to lose.
+        # An interrupted run has more to lose.
         os.remove(self.path("run.txt"))
         os.rename(self.path("run.h5"), self.path("run.partial.h5"))
         self.refuse(*run, message="run.partial.h5: holds an unfinished run; --restart run.partial.h5 continues it")
         self.succeed(*run, "--restart", "run.partial.h5", "--set", "time.steps=14")
         self.assertFalse(os.path.exists(self.path("run.partial.h5")))
-        # What is continued may be in its own place.
+        # A run may be continued in its own file.
         self.succeed(*run, "--restart", "run.h5", "--set", "time.steps=16")
         self.succeed("tdse", "deck.toml", "--eigen", 2)
 
@@ -225,7 +225,7 @@ class Runs(TdseCommandTest):
             self.tdse("deck.toml", "--output", "many.h5", ranks=ranks)
             self.assertEqual(choice("many.h5"), choice("one.h5"))
             self.assertEqual(datasets(self.path("many.h5")), datasets(self.path("one.h5")))
-        # What is said of an exponential asks for one.
+        # Options of an exponential require one.
         for settings in (["--arithmetic", "emulated"], ["--set", "propagator.degree=10"],
                          ["--set", "propagator.substeps=2"], ["--certificate"]):
             self.tdse("deck.toml", "--output", "exponential.h5", *settings)

@@ -263,7 +263,7 @@ class Gemm(CommandTest):
                         self.assertIn(f"check product: not made, {who} holds NaN or infinity\n", output)
                         self.assertNotIn("passed", output)
                         self.assertNotIn("error at most", output)
-        # What is not read spoils nothing.
+        # Matrices that are not read spoil nothing.
         report = self.succeed("gemm", "--a", "N.npy", "--b", "F.npy", "--alpha", 0)
         self.assertTrue(report["checks"]["product"]["passed"])
         self.assertNotIn("holds_nan_or_infinity", report["results"])
@@ -319,7 +319,7 @@ class GemmRefuses(CommandTest):
                             message=f"{option} would replace A.mtx, which --input reads")
         with open(self.path("A.mtx"), encoding="utf-8") as file:
             self.assertEqual(file.read(), before)
-        # Of HDF5, datasets of other names stay.
+        # HDF5 datasets of other names stay.
         self.succeed("transpose", "--input", "A.mtx", "--output", "A.h5")
         for source, target in (("A.h5", "A.h5"), ("A.h5", "A.h5:matrix"), ("A.h5:/matrix", "A.h5:matrix"),
                                ("A.h5:matrix", "A.h5")):

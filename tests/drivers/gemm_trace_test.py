@@ -77,7 +77,7 @@ class GemmTrace(CommandTest):
                 self.assertEqual(trace.ranks, {rank: f"rank {rank}" for rank in range(ranks)})
                 self.check_products(trace, range(7))
                 self.check_transfers(trace, ranks)
-                # Of one clock, give or take what comes before and after the recording.
+                # One clock, except for the time before and after the recording.
                 end = max(event["ts"] + event["dur"] for event in trace.events) / 1e6
                 self.assertLess(end, 1.1 * report["results"]["seconds"] + 0.01)
                 self.check_shares(trace, report["results"], ranks)
@@ -111,7 +111,7 @@ class GemmTrace(CommandTest):
                          sum(event["args"]["bytes"] for event in trace.of("send")))
 
     def check_shares(self, trace, results, ranks):
-        """What the report says was hidden is what the intervals say."""
+        """Check the hidden share in the report against the intervals."""
         received = hidden = 0.0
         for rank in range(ranks):
             transfers = trace.times("receive", rank)

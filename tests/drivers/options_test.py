@@ -43,7 +43,7 @@ points = 31
 [time]
 steps = 1
 """
-# What the options called by their old names are given, and what else the command takes.
+# Values of the options with old names, and further arguments of the command.
 OLD_NAMES = {
     ("gemm", "--c"): ("C.mtx", ["--size", "4"]),
     ("eig", "--n"): ("3", ["--generate", "random"]),
@@ -70,7 +70,7 @@ def names_of(option):
 
 
 def help_lines(text):
-    """Of each name, what stands behind the names on its line, and on the next one."""
+    """Return for each name the text after the names on its line, and on the next one."""
     lines = text.splitlines()
     found = {}
     for line, following in zip(lines, lines[1:] + [""]):

@@ -39,7 +39,7 @@ def drawn(script, *arguments):
     def write(text, renderer):
         plain_draw(text, renderer)
         if text.get_visible() and text.get_text().strip():
-            # Of an annotation: without its arrow.
+            # The box of an annotation without its arrow.
             boxes.append((text.get_text(), matplotlib.text.Text.get_window_extent(text, renderer)))
 
     def savefig(figure, target, **more):
@@ -143,7 +143,7 @@ class PicturesOfStudies(PicturesTest):
                      "-o", "both.csv", ranks=2)
         self.assert_readable_in_all_forms("study_gemm", "both.csv", "size")
         self.assert_many_series_differ("study_gemm", "one.csv", "device", "placement")
-        # What did not travel has no panel, nor has a tile without another one.
+        # Without transfers there is no panel of them, and a single tile has none, either.
         one_tile = self.rewritten("one.csv", lambda rows: [row for row in rows if row["tile"] == "32"])
         titles = [axes.get_title() for axes in self.assert_readable("study_gemm", one_tile).axes]
         self.assertEqual([title for title in titles if "hide" in title or "by tile" in title], [])
@@ -215,7 +215,7 @@ class PicturesOfRuns(PicturesTest):
     def test_equal_curves_are_both_seen(self):
         self.succeed("tdse", "h2plus-stretch", "--eigen", 4, "--output", "levels.csv")
         _, *levels = series_of(self.assert_readable("tdse_levels", "levels.csv").axes[0])
-        # Of the pairs, which differ by what tunnels, the lower one is drawn first, and wider.
+        # The lower level of each pair, split by tunnelling, is drawn first, and wider.
         for lower, upper in (levels[:2], levels[2:]):
             self.assertGreater(lower.get_linewidth(), upper.get_linewidth() + 1)
 

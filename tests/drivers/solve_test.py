@@ -62,7 +62,7 @@ class Solve(CommandTest):
             report = self.succeed("solve", "--size", "60", "--right", "2", "--method", method, "--certificate", ranks=2)
             self.assertGreaterEqual(report["results"]["error_bound"], 0)
             self.assertLess(report["results"]["error_bound"], 1e-10)
-        # Of this matrix no digit can be told.
+        # No digit of the solution can be guaranteed for this matrix.
         n = 14
         write_market(self.path("A.mtx"), [[1.0 / (i + j + 1) for j in range(n)] for i in range(n)])
         write_market(self.path("B.mtx"), [[1.0] for _ in range(n)])
@@ -221,7 +221,7 @@ class Solve(CommandTest):
         # Large random matrices of float are beyond 1 / (n u), and keep their digits.
         results = self.succeed("solve", "--size", "600", "--scalar", "float", ranks=2)["results"]
         self.assertGreater(results["scaled_condition"], 2.0**24 / 600)
-        # Of a matrix that is close to singular by its units alone all digits are right.
+        # All digits are right if a matrix is close to singular by its units alone.
         self.system([[1.0, 2.0**60], [1.0, -2.0**60]], [[1.0], [3.0]], "--certificate", ranks=2)
 
     def test_right_hand_sides_that_scaling_would_lose(self):

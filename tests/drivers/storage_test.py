@@ -1,4 +1,4 @@
-"""Bad days: full disks, limits, signals, lost output, no home. What users are told, and what is left behind."""
+"""Bad days: full disks, limits, signals, lost output, no home. Messages to users, and files left behind."""
 
 import ctypes
 import contextlib
@@ -22,7 +22,7 @@ steps = 20
 [propagator]
 kind = "chebyshev"
 """
-# What writes which file, of more bytes than the limits below.
+# Files with more bytes than the limits below, and the commands that write them.
 WRITERS = (
     ("C.mtx", ["gemm", "--size", 48, "--output", "C.mtx"]),
     ("C.h5", ["gemm", "--size", 48, "--output", "C.h5"]),
@@ -163,7 +163,7 @@ class Storage(CommandTest):
 
 
 def children_of(pid):
-    """Of a launcher: the processes that it started."""
+    """Return the processes that a launcher started."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
         return [int(child) for child in file.read().split()]
 
@@ -182,7 +182,7 @@ class Signals(CommandTest):
         process = self.start(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and process.poll() is None:
-            # What only tries whether it can be written is gone again at once.
+            # A file that only tests whether it can be written vanishes at once.
             with os.scandir(self.folder) as entries, contextlib.suppress(FileNotFoundError):
                 if any(entry.name.startswith("C.mtx.") and entry.stat().st_size > 0 for entry in entries):
                     break

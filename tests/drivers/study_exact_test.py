@@ -59,7 +59,7 @@ class StudyExact(CommandTest):
             rows = self.rows(f"{peer}.csv")
             with_peer = {row["operation"] for row in rows if row["algorithm"] == peer}
             self.assertEqual(with_peer, {"sum", "dot", "gemv", "trsv", "lu", "gemm"} - set(of_none))
-            # Of so small matrices many elements are rounded as ours are; what computed something else would have none.
+            # In matrices this small, many elements are rounded as ours; a wrong computation would have none.
             for row in rows:
                 if row["algorithm"] == peer and row["size"] == "12":
                     numbers = (12 if row["operation"] in ("gemv", "trsv") else 144) * (1 + (row["scalar"] != "double"))

@@ -1,4 +1,4 @@
-"""What the tests of `heddle tdse` share."""
+"""Code shared by the tests of `heddle tdse`."""
 
 import h5py
 
@@ -6,7 +6,7 @@ from command import CommandTest
 
 
 class Datasets(dict):
-    """What assertEqual compares by names: unittest's own diff of two dictionaries with so many bytes takes hours."""
+    """Arrays that assertEqual compares by names: unittest's diff of two dictionaries with so many bytes takes hours."""
 
 
 def datasets(path):

@@ -109,7 +109,7 @@ class Usage(CommandTest):
         if ON_GPU:
             self.skipTest("a GPU's runtime needs the address space")
         limited = f"ulimit -v 600000; exec {COMMAND} gemm --size 6000"
-        # Of two that fail at once, one speaks.
+        # If two ranks fail at once, one prints its error.
         for failing in ("1", "2"):
             words = [os.environ.get("HEDDLE_MPIEXEC", "mpirun"), "-n", "1", COMMAND, "gemm", "--size", "6000",
                      ":", "-n", failing, "sh", "-c", limited]

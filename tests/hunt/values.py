@@ -155,7 +155,7 @@ NUMBERS = {
 }
 INTEGERS = {"int32": lambda a: a.astype(np.int32), "uint64": lambda a: a.astype(np.uint64),
             "uint8": lambda a: a.astype(np.uint8), "int16": lambda a: a.astype(np.int16)}
-# What may be refused or may mean something, but must end in a result or a plain exception.
+# Arguments that may be refused or accepted, but must end in a result or a plain exception.
 STRANGE = {
     "masked": lambda a: np.ma.array(a, mask=np.arange(a.size).reshape(a.shape) == 0),
     "masked rows": lambda a: list(np.ma.array(a, mask=np.arange(a.size).reshape(a.shape) == 0)),
@@ -197,7 +197,7 @@ def bytes_of(value):
 
 
 def judge(kind, arrays, k, changed, call, must_work, same):
-    """What is wrong with the call's behaviour; None where nothing is. `must_work`: it may not be refused; `same`: a
+    """Return the error in the call's behaviour, or None. `must_work`: it may not be refused; `same`: a
     result must be that of the unchanged arrays."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What the pictures share: their looks, their tables, their layout, and how a script that draws one is called."""
+"""Code shared by the pictures: looks, tables, layout, and the command line of the scripts that draw them."""
 
 import csv
 import re
@@ -99,7 +99,7 @@ def figure_of(rows, columns, width, height, **more):
 
 def later(figure, act, labels=False):
     """Calls act() before the figure is saved, when limits and places of its axes are known; first what writes `labels`."""
-    whole = figure.figure  # Of a part of a figure.
+    whole = figure.figure  # `figure` may be a part of a figure.
     whole.waiting = [*getattr(whole, "waiting", []), (not labels, act)]
 
 

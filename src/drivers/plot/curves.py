@@ -14,7 +14,7 @@ except ImportError:
 
 LABEL = 8.5  # Points of a label at the end of a curve, at most.
 EQUAL = 1.5  # Pixels within which two curves are taken for one.
-BUNDLE = 8  # Of more curves, wide ones would hide others.
+BUNDLE = 8  # Largest number of curves with widths of their own; among more, wide ones would hide others.
 
 
 class Curve(NamedTuple):
@@ -94,7 +94,7 @@ def draw_bars(axes, curves, unit, scale="linear", named=True, **more):
 
 
 def write_bars(axes, ends, size=8):
-    """What stands at the ends of bars, (x, y, text); the axis is as long as that takes."""
+    """Write texts at the ends of bars, given as (x, y, text), and extend the axis to hold them."""
     texts = [axes.annotate(text, (x, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=size,
                            color="#333333") for x, y, text in ends]
 

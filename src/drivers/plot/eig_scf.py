@@ -25,7 +25,7 @@ def draw_convergence(axes, steps):
     axes.set_zorder(bars.get_zorder() + 1)
     axes.patch.set_visible(False)
     axes.semilogy(iterations, column(steps, "residual"), "o-", color=COLOURS[0], label="residual")
-    # What is left to the last energy; the last has nothing, and round-off no place on a logarithm.
+    # Distance to the last energy, without zeros, which have no logarithm.
     left = [(i, abs(e - energy[-1])) for i, e in zip(iterations[:-1], energy) if e != energy[-1]]
     if left:
         axes.semilogy(*zip(*left), "s--", color=COLOURS[1], label="energy, off the last [hartree]")

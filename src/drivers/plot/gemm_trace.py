@@ -93,7 +93,7 @@ def draw_lane(axes, events, top, height, points_per_ms):
 
 
 def short_name(event):
-    """What fits into a bar."""
+    """Return the text that fits into a bar."""
     if event["cat"] == "wait":
         return ""
     numbers = [str(event["args"][key]) for key in ("row_band", "column_band") if key in event.get("args", {})]

@@ -3,7 +3,7 @@
 Above: |psi|^2 over time and x with the paths of the nuclei. Below, over the same time: the field of the pulses,
 populations of the lowest instantaneous eigenstates, energy, mean position and nodes where they change, and the error of
 the norm or, with an absorber, what has left. At the bottom, where the file has them: spectra of the autocorrelation and of
-the dipole. A run without a step: the density alone. Of several wave functions: the first.
+the dipole. A run without a step: the density alone. Only the first of several wave functions is drawn.
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 
@@ -72,7 +72,7 @@ def draw_density(axes, file, t, nuclei, title):
 
 
 def levels_of(file):
-    """Whose levels the file has: those of a Hamiltonian without its pulses."""
+    """Return the name of the levels in the file: those of the Hamiltonian without its pulses if it has a field."""
     return "level without the field" if "observables/field" in file else "level of H(t)"
 
 
@@ -246,7 +246,7 @@ def draw_still(axes, file, title):
 
 
 def panels_over_time(file, deck):
-    """What is drawn over time below the density, and its height."""
+    """Return the panels over time below the density, and their heights."""
     panels = []
     if "observables/field" in file and np.any(file["observables/field"][:]):
         panels.append((draw_field, 1.0))

@@ -15,7 +15,7 @@ COLOURS = {"auto": "#2a6f97", "accumulator": "#3b3b3b", "twice": "#e0a030", "pla
 REFINED = ("#2a6f97", "#3d9a5f", "#7b5ea7", "#8c6d46", "#6b7280")
 MARKS = "o^sDv"
 BLOCK_MARKS = "x+1234"
-SIZES = 12.0, 4.0  # Of marks, from the first to the last: those that lie on each other are all seen.
+SIZES = 12.0, 4.0  # Sizes of the first and the last mark, so that marks on top of each other are all visible.
 TITLES = {
     "dot": ("inner product", "relative error"),
     "gemv": ("matrix and vector", "largest error over largest element"),
@@ -41,7 +41,7 @@ def look_of(algorithm, refinements, block_refinements):
 
 
 class Scale:
-    """Where conditions are drawn: by their power of ten, and beyond FAR one after the other."""
+    """Axis of the conditions: by their power of ten, and beyond FAR one after the other."""
 
     def __init__(self, conditions):
         powers = sorted({round(math.log10(condition)) for condition in conditions})

@@ -1,7 +1,7 @@
 """Figures of `heddle study faces`: python3 study_faces.py STUDY.csv PICTURE.png.
 
 For each device, run time over the size of the mesh for its two numberings: a dot a trial, lines through the means; and
-bars of the phases of each method at the largest size that all ran at, one for each numbering. Where several numbers of
+bars of the phases of each method at the largest size that all ran at, one for each numbering. If several numbers of
 threads ran, run time over these stands beside the bars, and all else is of the most threads. Below, the collisions of the
 hash functions. Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
@@ -17,7 +17,7 @@ ALGORITHM_COLOURS = {"partition": "#111111", "sort-by-id": COLOURS[5]}
 LINES = {"sort": (0, (4, 1.5)), "hash-fight": "-", "sort-by-id": (0, (1, 1.2)), "partition": "-"}
 MARKERS = {"sort": "s", "hash-fight": "o", "sort-by-id": "D", "partition": "^"}
 NUMBERINGS = ("regular", "randomised")
-# In the order of a search. What is between the phases is the rest.
+# In the order of a search. The time between the phases is the rest.
 PHASE_COLOURS = {"inspect": "#9aa5b1", "prepare": "#d7b98e", "hash": COLOURS[1], "sort": COLOURS[0], "fight": COLOURS[3],
                  "find": COLOURS[2], "count": COLOURS[4], "scatter": COLOURS[6], "buckets": COLOURS[5],
                  "list": "#454b54", "rest": "#e3e6ea"}

@@ -30,7 +30,7 @@ class Series:
         self.style = look(number)
 
     def curve(self, column, factor=1.0):
-        """Of the tiles that were chosen, by size."""
+        """Return the values of the chosen tiles by size."""
         found = [(int(row["size"]), factor * float(row[column])) for row in self.rows
                  if row["chosen"] == "1" and row[column]]
         return Curve(self.name, [size for size, _ in found], [value for _, value in found], self.style)
@@ -60,7 +60,7 @@ def draw_tiles(axes, all_series):
             bounds[series.ranks, series.scalar] = (rows[0]["memory_bound"], rows[0]["transfer_bound"])
     # Far from all tiles a bound would leave no room for the curves.
     shown = range(min(ticks) // 2, 2 * max(ticks))
-    # What is bounded alike is named once; a single rank receives nothing, and (8) says nothing of it.
+    # Equal bounds are named once; a single rank receives nothing, so (8) does not apply to it.
     bounded = {}
     for (ranks, scalar), (memory, transfer) in sorted(bounds.items()):
         bounded.setdefault(("(6)", memory), []).append(f"{scalar}, {plural(ranks)}")
@@ -116,7 +116,7 @@ def main(source, target):
         panels.append(lambda axes: draw_by_size(axes, "share of the ranks' measured peak"
                                                 + (" (pale: of the nominal one)" if nominal else ""), "peak_share", "%",
                                                 100.0, 100))
-    if any(row["hidden_share"] for row in rows):  # Where something travelled.
+    if any(row["hidden_share"] for row in rows):  # Data travelled between ranks.
         panels.append(lambda axes: draw_by_size(axes, "share of the transfers that products hide", "hidden_share", "%",
                                                 100.0))
     lines, columns = grid_of(len(panels), 2)

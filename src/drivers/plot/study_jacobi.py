@@ -46,7 +46,7 @@ class Series:
 
 
 def published(change, which=(0, 1, 2)):
-    """What change(times, order, k) makes of the thesis's times."""
+    """Return the curves of the thesis's times mapped by change(times, order, k)."""
     return [Curve(PUBLISHED_NAMES[k], list(PUBLISHED), [change(times, n, k) for n, times in PUBLISHED.items()],
                   PUBLISHED_STYLES[k]) for k in which]
 

@@ -1,7 +1,7 @@
 """A run as a film: python3 tdse_animate.py FILE.h5 FILM FORMAT, where FORMAT is mp4 or gif
 
 The density and its nodes over the potential, and where the file has psi its real and imaginary part.
-Of several wave functions: the first.
+Only the first of several wave functions is drawn.
 Exit status: 0 done, 1 the file can't be drawn, 3 a module is missing, 4 ffmpeg is missing.
 """
 

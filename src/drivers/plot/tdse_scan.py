@@ -1,7 +1,7 @@
 """A scan over a key of a deck: python3 tdse_scan.py FILE.scan.h5 PICTURE.png
 
 Above: the populations at the end of each run against the value of the key. Below: how much has left the level in which the
-run began, at its end and on the average. Bars where the key has one value. Of several wave functions: the first.
+run began, at its end and on the average. Bars if the key has one value. The first of several wave functions is drawn.
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 

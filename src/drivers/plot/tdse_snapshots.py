@@ -1,7 +1,7 @@
 """psi of a run at some times: python3 tdse_snapshots.py FILE.h5 PICTURE.png T1,T2,...
 
 For each time a panel with the real and imaginary part and the density of psi, its nodes dotted, over the potential.
-Of several wave functions: the first.
+Only the first of several wave functions is drawn.
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.
 """
 

@@ -1,4 +1,4 @@
-"""What pictures of psi itself share: what they read of a run's file."""
+"""Data of a run's file that the pictures of psi itself share."""
 
 import sys
 
@@ -38,7 +38,7 @@ class Run:
         return values if self.field is None else values + self.x * self.field[frame]
 
     def words(self):
-        """Of the potential, for a title."""
+        """Return the name of the potential for a title."""
         kind = self.deck["potential.kind"]
         if kind == "soft-core":
             return (f"soft-core, Z = {float(self.deck['potential.charge']):g}, a = "
