@@ -44,7 +44,7 @@ def comment_of_script(line):
 
 
 def texts_of(name, text):
-    """What people read of a file: each text with the number of its line."""
+    """The texts of a file that people read, each with the number of its line."""
     path = Path(name)
     if path.suffix in CPP:
         yield from blocks(text.splitlines(), comment_of_cpp)
@@ -77,7 +77,7 @@ def self_test():
              ("a.cpp", "// Solves systems. What is left is\n// the rest.\nint a; ///< Where it lies.\n", 2),
              ("a.hpp", "/// Rows of a tile, of which the first is whole.\nint a;\n", 0),
              ("a.hpp", 'auto text = "Of rows. What else";\n', 0),
-             ("a.py", '"""Sums.\n\nWhat it takes.\n"""\nx = 1  # Where y is.\n', 2),
+             ("a.py", '"""Sums.\n\nWhat it takes.\n"""\nx = 1  #' " Where y is.\n", 2),
              ("a.py", '"""Sums whatever it gets."""\n', 0),
              ("a.md", "# Head\n\nText. Who reads it.\n\n```sh\n# What\n```\n", 1),
              ("CMakeLists.txt", "# Where it is\nset(a b)\n", 1)]

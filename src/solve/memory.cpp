@@ -46,8 +46,7 @@ void add_inner_of_triangle(Index size, Index block, bool upper, std::set<Index>&
 // Bytes kept for each quantised vector.
 constexpr double of_vector = sizeof(int) + 2.0 * sizeof(std::uint64_t);
 
-// Bytes of Subtraction: residues of both factors, with `right` vectors on the right, for each inner dimension above a
-// block's, and the sums.
+// Bytes of Subtraction: residues of both factors (`right` vectors on the right) for long inner dimensions, and sums.
 template <Scalar T>
 double bytes_of_products(Index rows, Index columns, Index right, Index block, Index longest,
                          const std::set<Index>& inner, Arithmetic arithmetic) {
@@ -200,8 +199,7 @@ template <Scalar T> double cholesky_workspace(const LuSchedule& schedule, const 
 template <Scalar T> double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
   const Index rows = schedule.rows;
   const Index width = std::min(schedule.block, std::max<Index>(schedule.steps(), 1));
-  // The reflections of a panel and the triangles of all; sums over runs of rows, and operands of such sums within a
-  // panel.
+  // The reflections of a panel, the triangles of all, sums over runs of rows, and their operands within a panel.
   const Index within = std::max(qr_leaf_width * qr_leaf_width, width * width / 4);
   const auto runs = static_cast<double>(runs_of(0, rows));
   const double of_panels = product_of(rows, width) + product_of(schedule.panels() * width, width) +
@@ -349,8 +347,7 @@ void require_memory(const char* of, const Communicator* comm, double needed, dou
 
 namespace {
 
-// Bytes with the smallest slabs; before and after them, unless the matrix is `placed`, those of the messages that bring
-// it.
+// Bytes with the smallest slabs; before and after, unless the matrix is `placed`, of the messages that bring it.
 template <Scalar T> double smallest_of_slabs(const Shape& shape, FactorizationKind kind, bool placed) {
   const Arithmetic arithmetic = shape.options.arithmetic;
   const ColumnSlabs slabs = fewest_slabs<T>(shape.schedule, shape.columns, kind, arithmetic, 0.0);
