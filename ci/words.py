@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import links
+
 OPENING = re.compile(r"(?:^\s*|[.;]\s+|\n\s*\n\s*)((?:Of|What|Where|Who|Whose|In which|To which|By which|For which)\s[^.\n]{0,60})")
 CPP = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 # Pages that are written by programs.
@@ -49,8 +51,7 @@ def texts_of(name, text):
     if path.suffix in CPP:
         yield from blocks(text.splitlines(), comment_of_cpp)
     elif path.suffix == ".md":
-        plain = re.sub(r"^```.*?^```", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.MULTILINE | re.DOTALL)
-        yield 1, plain
+        yield 1, links.FENCE.sub(links.blank, text)
     elif path.suffix in {".py", ".pyi"}:
         for node in ast.walk(ast.parse(text)):
             body = getattr(node, "body", None)

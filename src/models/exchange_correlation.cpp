@@ -12,8 +12,8 @@ namespace heddle::models {
 
 namespace {
 
-constexpr std::array own_functionals = {Functional::hf, Functional::lda_x, Functional::lda_pz, Functional::lda_pw92,
-                                        Functional::lda_vwn};
+constexpr std::array own_functionals = {Functional::hf,       Functional::lda_x,   Functional::lda_pz,
+                                        Functional::lda_pw92, Functional::lda_vwn, Functional::lda_csc};
 
 // Usual names of sums of libxc functionals.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> usual_names = {{
@@ -54,7 +54,6 @@ ExchangeCorrelation::ExchangeCorrelation(std::string_view name) : name_(name), o
     *this = ExchangeCorrelation(*own_);
     return;
   }
-  require(name != to_string(Functional::lda_csc), "functional: lda-csc is for one dimension");
   require(has_libxc(), "functional: '", name,
           "'; expected hf, lda-x, lda-pz, lda-pw92 or lda-vwn: others come from libxc, which this build lacks (Debian: "
           "libxc-dev)");

@@ -9,8 +9,7 @@ OptionTable<MoleculeSettings> molecule_options() {
   return {
       {"--functional", &Settings::functional, Text{.type_name = "NAME"},
        "With --molecule: hf (Hartree-Fock), lda-x, lda-pz, lda-pw92 or lda-vwn; with libxc also pbe, pbesol, blyp, "
-       "pbe0, "
-       "b3lyp, or its own names joined by +; in one dimension hf, lda-x or lda-csc"},
+       "pbe0, b3lyp, or its own names joined by +; in one dimension hf, lda-x or lda-csc"},
       {"--shells", &Settings::shells, choice({"auto", "closed", "open"}, "KIND"),
        "With --molecule: orbitals alike for both spins, or not; auto: closed where electrons are paired"},
       {"--ratio", in_member(&Settings::basis, &models::EvenTemperedOptions::ratio), Number{.type_name = "RATIO"},
