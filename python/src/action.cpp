@@ -109,9 +109,10 @@ template <class View> nb::object as_array(const View& X) {
   const auto leading = static_cast<std::int64_t>(X.extent(1) > 1 ? X.stride(1) : std::max<std::size_t>(X.extent(0), 1));
   const std::array<std::size_t, 2> shape = {X.extent(0), X.extent(1)};
   const std::array<std::int64_t, 2> strides = {1, leading};
+  const int device_type = on_host ? nb::device::cpu::value : device_of_views;
   // Without an owner, only rv_policy::reference keeps nanobind from copying.
   return nb::cast(Array(X.data(), 2, shape.data(), nb::none(), strides.data(), dtype_of<std::remove_const_t<T>>(),
-                        on_host ? nb::device::cpu::value : device_of_views),
+                        device_type, device_number(device_type)),
                   nb::rv_policy::reference);
 }
 

@@ -76,6 +76,11 @@ inline constexpr int device_of_views = nb::device::rocm::value;
 inline constexpr int device_of_views = views_on_host ? nb::device::cpu::value : nb::device::cuda::value;
 #endif
 
+/// DLPack's number of the device of an array of this type: that on which the library runs.
+[[nodiscard]] inline int device_number(int device_type) {
+  return device_type == nb::device::cpu::value ? 0 : Kokkos::device_id();
+}
+
 /// Whether the library's kernels reach the memory of an array on this device, as DLPack names it. Throws nb::type_error
 /// for one on another device than theirs.
 [[nodiscard]] bool reachable(int device_type, int device);

@@ -35,7 +35,7 @@ template <class T> [[nodiscard]] nb::object exported(const Kokkos::View<T*, Memo
     }
   }
   return nb::cast(nb::ndarray<nb::array_api>(view.data(), 1, shape.data(), owner_of(view), nullptr, dtype_of<T>(),
-                                             device_of_views));
+                                             device_of_views, device_number(device_of_views)));
 }
 
 /// A column-major matrix that `value` keeps alive, likewise.
@@ -44,8 +44,8 @@ template <class Value, class T>
                                          std::size_t leading, int device_type) {
   const std::array<std::size_t, 2> shape = {rows, columns};
   const std::array<std::int64_t, 2> strides = {1, static_cast<std::int64_t>(leading)};
-  return nb::cast(
-      nb::ndarray<nb::array_api>(data, 2, shape.data(), owner_of(value), strides.data(), dtype_of<T>(), device_type));
+  return nb::cast(nb::ndarray<nb::array_api>(data, 2, shape.data(), owner_of(value), strides.data(), dtype_of<T>(),
+                                             device_type, device_number(device_type)));
 }
 
 }  // namespace heddle::python

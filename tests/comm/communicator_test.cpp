@@ -158,6 +158,22 @@ TEST(Communicator, AnErrorOfOneRankIsEveryRanks) {
   }
 }
 
+// Sets a variable of the environment, or removes it where `value` is null; the destructor restores what was there.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* const value = std::getenv(name)) before_ = value;
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+  void set(const char* value) const { value == nullptr ? unsetenv(name_) : setenv(name_, value, 1); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
 TEST(Device, SaysHowMuchMemoryIsAvailable) {
   EXPECT_GT(available_memory(), 0x1p20);
   if (test::on_host) {
@@ -170,32 +186,33 @@ TEST(Device, IsThatOfCTestsResourceGroup) {
   if (devices < 1) {
     GTEST_SKIP() << "this backend has no devices";
   }
-  const char* const count = std::getenv("CTEST_RESOURCE_GROUP_COUNT");
-  const char* const first = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS");
-  const std::string counted = count == nullptr ? "" : count;
-  const std::string given = first == nullptr ? "" : first;
+  const Variable ours("HEDDLE_DEVICE");
+  const Variable count("CTEST_RESOURCE_GROUP_COUNT");
+  const Variable first("CTEST_RESOURCE_GROUP_0_GPUS");
+  ours.set(nullptr);
+  count.set("1");
   for (const int wanted : {0, devices - 1}) {
-    setenv("CTEST_RESOURCE_GROUP_COUNT", "1", 1);
-    setenv("CTEST_RESOURCE_GROUP_0_GPUS", ("id:" + std::to_string(wanted) + ",slots:2").c_str(), 1);
+    first.set(("id:" + std::to_string(wanted) + ",slots:2").c_str());
     EXPECT_EQ(bind_device(MPI_COMM_SELF).device, wanted);
+    ours.set("0");
+    EXPECT_EQ(bind_device(MPI_COMM_SELF).device, 0) << "HEDDLE_DEVICE comes first";
+    ours.set(nullptr);
   }
-  count == nullptr ? unsetenv("CTEST_RESOURCE_GROUP_COUNT") : setenv("CTEST_RESOURCE_GROUP_COUNT", counted.c_str(), 1);
-  first == nullptr ? unsetenv("CTEST_RESOURCE_GROUP_0_GPUS") : setenv("CTEST_RESOURCE_GROUP_0_GPUS", given.c_str(), 1);
 }
 
 TEST(Device, BindingNamesNoDeviceOnCpus) {
   if (Kokkos::num_devices() > 0) {
     GTEST_SKIP() << "this backend has devices";
   }
-  unsetenv("HEDDLE_DEVICE");
+  const Variable ours("HEDDLE_DEVICE");
+  ours.set(nullptr);
   const DeviceBinding binding = bind_device(MPI_COMM_WORLD);
   EXPECT_EQ(binding.device, -1);
   EXPECT_EQ(binding.device_count, 0);
   EXPECT_FALSE(binding.shared);
-  setenv("HEDDLE_DEVICE", "1x", 1);
+  ours.set("1x");
   test::expect_refusal(ErrorKind::argument, "HEDDLE_DEVICE='1x': expected the number",
                        [&] { static_cast<void>(bind_device(MPI_COMM_WORLD)); });
-  unsetenv("HEDDLE_DEVICE");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(AllocateTogether, ThrowsWhatTheSecondTryThrows) {
   EXPECT_EQ(comm.all_reduce(1, Reduction::sum), comm.size());
 }
 
-// Memory of a device, of which tests take more than what other programs of the suite take or give back meanwhile.
+// Memory of a device that no other program takes or gives back meanwhile: CTest runs these tests alone.
 class Mappings : public ::testing::Test {
  protected:
   static constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
