@@ -77,6 +77,8 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("googletest@1.12:")
         depends_on("benchmark@1.7:")
         depends_on("mpfr@4:")
+        # The calls of Kokkos Kernels are tested, and measured beside Heddle's own kernels.
+        depends_on("kokkos-kernels@4.6:5", when="~rocm")
 
     with when("+plot"), default_args(type="run"):
         depends_on("python@3.9:")
