@@ -11,11 +11,11 @@ export OMP_PROC_BIND=${OMP_PROC_BIND:-false}
 
 packages_build=(g++ cmake ninja-build make ccache git ca-certificates debian-archive-keyring openmpi-bin libopenmpi-dev
   libopenblas-openmp-dev libfftw3-dev libhdf5-dev libdnnl-dev libxc-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  patchelf python3)
+  libpugixml-dev zlib1g-dev liblz4-dev liblzma-dev patchelf python3)
 packages_plot=(python3 python3-matplotlib python3-h5py)
-packages_meshes=(libvtk9-dev)
 packages_python=(python3-dev python3-venv)
-packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev iproute2 util-linux)
+# VTK is what tests of external faces compare with.
+packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev libvtk9-dev iproute2 util-linux)
 packages_lint=(python3 clang-format)
 packages_docs=(doxygen)
 # clang-tidy 14, Debian 12's own, crashes on C++20 and finds errors in it that are none.

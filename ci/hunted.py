@@ -50,7 +50,7 @@ LEFT_OUT = {
 DRAWN_FROM = {"search/algorithm.hpp": "all_searches()"}
 # Names that parse, print, check or describe an argument.
 PLAIN = re.compile(r"(\w+_from|to_string|\w+_info|require_\w+|trouble_with|\w*description|describe|validate|\w+_memory|"
-                   r"absent_libraries|runs_side_by_side|mesh_files_by_vtk|search_memory|is_exact)$")
+                   r"absent_libraries|runs_side_by_side|search_memory|is_exact)$")
 # Enumerations that choose a method: each enumerator is a way to a result.
 METHODS = re.compile(r"(Operation|Triangle|Diagonal|Norm|Arithmetic|Fallback|EmulationScheme|GemmTiles|\w*Method|\w*Structure|"
                      r"Algorithm|HashFunction|Sorting|TransposeVariant|PropagatorKind|PotentialKind|AbsorberKind|Kinetic|"

@@ -4,7 +4,6 @@
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/gemm/emulation.hpp>
-#include <heddle/io/mesh_file.hpp>
 
 namespace heddle::python {
 namespace {
@@ -20,7 +19,6 @@ nb::dict info() {
   all["devices"] = std::max(Kokkos::num_devices(), 0);
   all["blas"] = blas::description();
   all["integers"] = emulation_description();
-  all["vtk"] = mesh_files_by_vtk();
   nb::list absent;
   for (const AbsentLibrary& library : absent_libraries()) absent.append(std::string(library.name));
   all["absent"] = absent;

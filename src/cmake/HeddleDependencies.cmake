@@ -51,14 +51,13 @@ find_package(nlohmann_json REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
 find_package(Threads REQUIRED)
-# Formats of meshes, beside those that are read and written without it.
-find_package(VTK 9.1 QUIET COMPONENTS CommonCore CommonDataModel CommonExecutionModel CommonMisc IOCore IOXML
-                              IOXMLParser)
-if(VTK_FOUND)
-  message(STATUS "Found VTK: ${VTK_VERSION}")
-else()
-  heddle_absent("VTK 9.1 or newer" "meshes in VTK's formats to `heddle faces`" libvtk9-dev)
-endif()
+# VTK's XML files of meshes, and what packs them.
+find_package(pugixml REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(LibLZMA REQUIRED)
+find_path(LZ4_INCLUDE_DIR lz4.h REQUIRED)
+find_library(LZ4_LIBRARY lz4 REQUIRED)
+mark_as_advanced(LZ4_INCLUDE_DIR LZ4_LIBRARY)
 
 set(HEDDLE_GPU FALSE)
 set(HEDDLE_NVCC FALSE)

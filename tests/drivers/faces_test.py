@@ -24,10 +24,6 @@ KEYS = {"cells", "faces", "external_faces", "nonmanifold_faces", "nonmanifold_si
         "hash", "phases", "passes", "iterations", "collisions", "memory_bytes", "seconds", "cells_per_second", "sha256"}
 
 
-def has_vtk():
-    return "no VTK" not in heddle("info").output
-
-
 def sides_of(cells, skipped=()):
     """The external sides, as (cell, side), and the non-manifold ones with their face's number, in the plainest way."""
     places = {}
@@ -87,10 +83,6 @@ $EndElements
 
 
 class Faces(CommandTest):
-    def need_vtk(self):
-        if not has_vtk():
-            self.skipTest("this build of heddle has no VTK")
-
     def arrays(self, name):
         """The arrays of a .vtp or .vtu file in ASCII by name, and the attributes of its piece."""
         piece = ElementTree.parse(self.path(name)).getroot()[0].find("Piece")
@@ -160,7 +152,6 @@ class Faces(CommandTest):
         output = self.run_command("faces", "-i", "two.msh").output
         self.assertIn("surface: 1 cell of two dimensions, kept beside the external faces\n", output)
         self.assertIn("ignored: 1 cell of fewer than two dimensions\n", output)
-        self.need_vtk()
         here = self.succeed("faces", "-i", "two.msh", "--save", "two.vtu")["results"]
         self.assertEqual(self.succeed("faces", "-i", "two.vtu")["results"]["sha256"], here["sha256"])
 
@@ -247,7 +238,6 @@ class Faces(CommandTest):
         self.assertIn("closed: not looked at", output)
 
     def test_written_surfaces(self):
-        self.need_vtk()
         arguments = ["faces", "--generate", "tetrahedra", "--size", "3,2,2", "--randomised"]
         self.succeed(*arguments, "--save", "m.vtu", "-o", "s.vtp", "--encoding", "ascii")
         arrays, piece = self.arrays("s.vtp")
@@ -266,7 +256,6 @@ class Faces(CommandTest):
             self.assertEqual(self.succeed("faces", "-i", "again.vtu")["results"]["flat_cells"], 64)
 
     def test_mixed_cells(self):
-        self.need_vtk()
         cells = random_cells(90, 11, 1)
         self.write("m.vtu", vtu(cells, 11))
         external, shared = sides_of(cells)
@@ -292,7 +281,6 @@ class Faces(CommandTest):
             self.assertEqual(results["cells"] + results["flat_cells"], 90)
 
     def test_ghosts(self):
-        self.need_vtk()
         cells = random_cells(60, 11, 2)
         ghosts = [int(cell % 5 == 2) for cell in range(60)]
         marked = {cell for cell in range(60) if ghosts[cell]}
@@ -338,7 +326,6 @@ class Faces(CommandTest):
         self.refuse("faces", "-i", "cut.msh", message="cut.msh, line 1[0-9]")
         self.write("corner.msh", GMSH.replace("3 4 2 0 1 1 2 3 4", "3 4 2 0 1 1 2 3 9"))
         self.refuse("faces", "-i", "corner.msh", message="corner.msh")
-        self.need_vtk()
         for ranks in (1, 2):
             self.refuse("faces", "-i", "two.msh", "-o", "s.vtp", "--nonmanifold", "./s.vtp", ranks=ranks,
                         message="--output and --nonmanifold both write ./s.vtp")

@@ -106,9 +106,7 @@ class MeshFilesRefused : public ::testing::Test {
  protected:
   Communicator comm_{MPI_COMM_WORLD};
   test::TemporaryFolder folder_{comm_};
-  std::vector<std::string> endings_ =
-      mesh_files_by_vtk() ? std::vector<std::string>{".msh", ".vtk", ".stl", ".ply", ".vtu", ".vtp", ".vti", ".pvtu"}
-                          : std::vector<std::string>{".msh", ".vtk", ".stl", ".ply"};
+  std::vector<std::string> endings_ = {".msh", ".vtk", ".stl", ".ply", ".vtu", ".vtp", ".vti", ".pvtu"};
 };
 
 TEST_F(MeshFilesRefused, Endings) {
@@ -135,13 +133,6 @@ TEST_F(MeshFilesRefused, FilesThatCantBeRead) {
     std::filesystem::create_directory(folder_ / ("folder" + ending));
     EXPECT_EQ(test::refusal(folder_ / ("folder" + ending)), ": is a folder, not a file");
   }
-}
-
-TEST_F(MeshFilesRefused, WithoutVtk) {
-  if (mesh_files_by_vtk()) GTEST_SKIP() << "this build has VTK";
-  const std::string reason =
-      "this build of Heddle has no VTK; install libvtk9-dev (Debian) or vtk (Spack) and build again";
-  EXPECT_EQ(test::refusal(folder_ / "mesh.vtu"), ": can't be read: " + reason);
 }
 
 }  // namespace

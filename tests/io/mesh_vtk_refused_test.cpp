@@ -120,17 +120,54 @@ TEST_F(VtkRefused, ArraysOfXml) {
 }
 
 TEST_F(VtkRefused, WhatIsNoXml) {
-  refuse("bad.vtu", "solid\n",
-         ": can't be read: Error parsing XML in stream at line 1, column 0, byte index 0: syntax error");
+  refuse("bad.vtu", "solid\n", ": can't be read: it does not begin with an XML element");
+  refuse("bad.vtu", "<!-- nothing -->\n", ": can't be read: it is no XML: No document element found, line 1");
   const Xml xml;
   std::string text = xml.text();
   text.replace(text.find("<Cells>"), 7, "<Bells>");
-  EXPECT_EQ(refusal("bad.vtu", text).find(": can't be read: Error parsing XML in stream at line 8, column "), 0U);
+  EXPECT_EQ(refusal("bad.vtu", text).find(": can't be read: it is no XML: Start-end tags mismatch, line 8"), 0U);
   text = xml.text();
   for (auto at = text.find("UnstructuredGrid"); at != std::string::npos; at = text.find("UnstructuredGrid")) {
     text.replace(at, 16, "PolyData");
   }
   refuse("bad.vtu", text, ": can't be read: Cannot find UnstructuredGrid element in file");
+}
+
+TEST_F(VtkRefused, XmlThatOnlyLooksLikeVtks) {
+  const Xml xml;
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = xml.text();
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const auto cells = [&](const std::string& text) {
+    return MeshFile::read(folder_.write("good.vtu", text)).mesh().cells();
+  };
+  // A byte order mark, comments, instructions, a document type, unknown elements and references in names.
+  EXPECT_EQ(cells("\xef\xbb\xbf<?xml version='1.0'?>\n<!DOCTYPE VTKFile>\n<!-- <AppendedDatum> -->\n" + xml.text()), 2);
+  EXPECT_EQ(cells(with("<Points>", "<More><Other a='1'/>text</More><Points>")), 2);
+  Xml named;
+  named.array = "<DataArray type='Float32' Name='a&amp;b &#60;c' format='ascii'>1 2 3 4</DataArray>";
+  EXPECT_EQ(MeshFile::read(folder_.write("good.vtu", named.text())).point_arrays().front().name, "a&b <c");
+  // Very deep elements, which a recursive reader has no stack for.
+  std::string deep;
+  for (int i = 0; i < 200000; ++i) deep += "<a>";
+  EXPECT_EQ(refusal("bad.vtu", with("<Points>", deep + "<Points>")).find(": can't be read: it is no XML: "), 0U);
+  for (int i = 0; i < 200000; ++i) deep += "</a>";
+  EXPECT_EQ(cells(with("<Points>", deep + "<Points>")), 2);
+  // Numbers by references are not numbers, nor are those behind a byte of zero.
+  EXPECT_EQ(refusal("bad.vtu", with("0 1 2 1 3 2", "0 1 2 1 &#51; 2")).find(": can't be read: "), 0U);
+  EXPECT_EQ(refusal("bad.vtu", with("0 1 2 1 3 2", std::string("0 1 2 1 3\0 2", 12))).find(": can't be read: "), 0U);
+  EXPECT_EQ(refusal("bad.vtu", with("NumberOfCells='2'", "NumberOfCells='2")).find(": can't be read: it is no XML: "),
+            0U);
+  // Appended data where no element of a file begins.
+  EXPECT_EQ(refusal("bad.vtu", with("<Points>", "<AppendedData encoding='raw'>_<Points>")).find(": can't be read: "),
+            0U);
+  EXPECT_EQ(refusal("bad.vtu", with("<Points>", "<AppendedData encoding='raw>_<Points>")).find(": can't be read: "),
+            0U);
+  const std::string narrow = xml.text();
+  const std::u16string wide(narrow.begin(), narrow.end());
+  const std::string utf16 = "\xff\xfe" + std::string(reinterpret_cast<const char*>(wide.data()), 2 * wide.size());
+  refuse("bad.vtu", utf16, ": can't be read: it does not begin with an XML element");
 }
 
 // Wherever a real file is cut, it is refused: no form crashes, prints, or gives a mesh.

@@ -69,12 +69,11 @@ class MeshFile {
   /// .vtu: unstructured grids in VTK's XML, of one piece or several. Numbers may be text or bytes, in place or
   /// appended, raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first is read.
   /// .pvtu: grids whose pieces are .vtu files that it names; arrays that all have alike are kept. .vtp: polygons, lines
-  /// of two points and single vertices. .vti: images, whose cells are voxels, quads or lines. VTK's libraries parse the
-  /// XML and unpack, so this build must have them (mesh_files_by_vtk()). .vtk: VTK's legacy formats up to 5.1, text and
-  /// binary: unstructured grids; polygonal data, as of .vtp, without strips; structured points and rectilinear grids,
-  /// whose cells are voxels, quads or lines; and structured grids, of hexahedra, quads or lines. All named arrays of
-  /// numbers are kept, strings and bits are not. A cell array vtkGhostType gives Mesh::ghosts, by its bit 1, "duplicate
-  /// cell".
+  /// of two points and single vertices. .vti: images, whose cells are voxels, quads or lines. .vtk: VTK's legacy
+  /// formats up to 5.1, text and binary: unstructured grids; polygonal data, as of .vtp, without strips; structured
+  /// points and rectilinear grids, whose cells are voxels, quads or lines; and structured grids, of hexahedra, quads or
+  /// lines. All named arrays of numbers are kept, strings and bits are not. A cell array vtkGhostType gives
+  /// Mesh::ghosts, by its bit 1, "duplicate cell".
   ///
   /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, in ASCII and in binary of either byte order, and 4.0 in ASCII, with one
   /// record on a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point
@@ -93,7 +92,7 @@ class MeshFile {
   /// Numbers that are text may be written as Fortran does, with D for the exponent; white space and a byte order mark
   /// of UTF-8 may come before a text, but for white space before .vtk and .ply files.
   ///
-  /// Throws Error(input), which names the file, the place (a line; a byte; a cell; what VTK gives) and the reason, for
+  /// Throws Error(input), which names the file, the place (a line; a byte; a cell; a piece) and the reason, for
   /// files that can't be opened or are cut short; malformed numbers; announced counts that the file does not hold;
   /// cells whose corners are no points; node tags given twice or not at all; cells of other kinds, such as those of
   /// third order and strips; coordinates that are not finite, in .msh, .stl, .ply and text of .vtk; arrays that not all
@@ -102,10 +101,9 @@ class MeshFile {
   /// can hold; packed data can hold up to 8192 times their size, and an image or grid without arrays and listed points
   /// up to 2^24 points.
   ///
-  /// Blocks until done. It must not be called by two threads at once, nor while another thread uses VTK: meanwhile,
-  /// VTK's messages of the whole process come here instead of being printed. Memory besides the result: for VTK's XML,
-  /// one array at a time where it is not of the type that it becomes, and the cells twice where there are several
-  /// pieces (all of them, in a .pvtu); for .vtk, .ply and .vtp, the cells twice; for .msh, 24 to 32 bytes for each
+  /// Blocks until done. Memory besides the result: for VTK's XML, the file up to its appended data, then one array at a
+  /// time where it is not of the type that it becomes, and the cells twice where there are several pieces (all of them,
+  /// in a .pvtu); for .vtk, .ply and .vtp, the cells twice; for .msh, 24 to 32 bytes for each
   /// point and 29 for each cell; for .stl, 32 bytes for each corner.
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
@@ -133,8 +131,8 @@ class MeshFile {
   std::vector<MeshArray> cell_arrays_;
 };
 
-/// How numbers are written: as text, as bytes, or as bytes packed by zlib. Packed are VTK's files alone, and where this
-/// build has VTK; others have bytes then.
+/// How numbers are written: as text, as bytes, or as bytes packed by zlib. Only VTK's files are packed; other formats
+/// get bytes instead.
 enum class MeshEncoding { ascii, binary, compressed };
 
 /// The name of an encoding: "ascii", "binary" or "compressed".
@@ -187,13 +185,10 @@ void write_mesh(const std::filesystem::path& path, const MeshFile& mesh,
                 MeshEncoding encoding = MeshEncoding::compressed);
 
 /// Throws Error(argument) unless `path` ends in .vtu, .vtp, .vti, .pvtu, .vtk, .msh, .stl or .ply, as a file that is
-/// read must; for programs that compute long before they read. It says nothing about whether this build has VTK.
+/// read must; for programs that compute long before they read.
 void require_mesh_ending(const std::filesystem::path& path);
 /// Throws Error(argument) unless `path` ends in .vtp, .vtu, .stl, .ply or .msh, as the file of a surface must; for
 /// programs that compute long before they write.
 void require_surface_ending(const std::filesystem::path& path);
-
-/// Whether this build has VTK, without which VTK's XML files are not read and are written unpacked.
-[[nodiscard]] bool mesh_files_by_vtk();
 
 }  // namespace heddle

@@ -7,7 +7,6 @@
 #include <heddle/core/version.hpp>
 #include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
-#include <heddle/io/mesh_file.hpp>
 #include <heddle/tuning/rates.hpp>
 
 #include <algorithm>
@@ -155,10 +154,6 @@ int run(Context& context, const Options& options) {
   show("integers", "integers", emulation_description());
   if (const auto hint = blas_hint(); !hint.empty()) show("blas_hint", "", hint);
   show("mpi", "MPI", mpi_version());
-  results["vtk"] = mesh_files_by_vtk();
-  context.say(std::string("meshes      ") + (mesh_files_by_vtk()
-                                                 ? ".msh, .stl, .ply, .vtk; .vtu, .vtp, .vti, .pvtu by VTK"
-                                                 : ".msh, .stl, .ply, .vtk; no VTK"));
   show_absent(context, results);
   const int nodes = comm.nodes();
   results["ranks"] = comm.size();

@@ -45,7 +45,7 @@ OptionTable<Options> file_options() {
        "File to write the sides of faces of three cells or more to, with these faces' numbers; endings as above"},
       {"--encoding", &Options::encoding,
        choice<MeshEncoding>("NAME", {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed}),
-       "Of the files written: ascii, binary or compressed (.vtp and .vtu alone, and by VTK; else binary)"},
+       "Of the files written: ascii, binary or compressed (.vtp and .vtu alone; else binary)"},
       {"--surface-cells", &Options::surface_cells, choice({"keep", "drop", "refuse"}),
        "Cells of two dimensions: keep (they go to --output, beside the faces), drop or refuse"},
       {"--quadratic", &Options::quadratic, choice({"corners", "curved"}),

@@ -18,35 +18,21 @@ namespace heddle {
 
 namespace {
 
-#ifdef HEDDLE_VTK
-constexpr bool has_vtk = true;
-#else
-constexpr bool has_vtk = false;
-#endif
-
 constexpr impl::Names<MeshEncoding, 3> encodings = {{
     {MeshEncoding::ascii, "ascii"},
     {MeshEncoding::binary, "binary"},
     {MeshEncoding::compressed, "compressed"},
 }};
 
-// Endings of the formats that are read; VTK's libraries are needed for some of them.
+// Endings of the formats that are read.
 struct Format {
   std::string_view ending;
-  bool needs_vtk = false;
   impl::MeshParts (*read)(const std::filesystem::path& path) = nullptr;
 };
-constexpr std::array formats = {
-    Format{".vtk", false, impl::read_legacy}, Format{".msh", false, impl::read_gmsh},
-    Format{".stl", false, impl::read_stl},    Format{".ply", false, impl::read_ply},
-#ifdef HEDDLE_VTK
-    Format{".vtu", true, impl::read_vtu},     Format{".vtp", true, impl::read_vtp},
-    Format{".vti", true, impl::read_vti},     Format{".pvtu", true, impl::read_pvtu},
-#else
-    Format{".vtu", true, nullptr},            Format{".vtp", true, nullptr},
-    Format{".vti", true, nullptr},            Format{".pvtu", true, nullptr},
-#endif
-};
+constexpr std::array formats = {Format{".vtk", impl::read_legacy}, Format{".msh", impl::read_gmsh},
+                                Format{".stl", impl::read_stl},    Format{".ply", impl::read_ply},
+                                Format{".vtu", impl::read_vtu},    Format{".vtp", impl::read_vtp},
+                                Format{".vti", impl::read_vti},    Format{".pvtu", impl::read_pvtu}};
 
 const Format* format_of(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
@@ -106,11 +92,6 @@ MeshFile::MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_ar
 MeshFile MeshFile::read(const std::filesystem::path& path) {
   require_mesh_ending(path);
   const Format& format = *format_of(path);
-  if (format.needs_vtk && !has_vtk) {
-    throw Error(ErrorKind::input,
-                message_of(path.string(), ": can't be read: this build of Heddle has no VTK; install ",
-                           "libvtk9-dev (Debian) or vtk (Spack) and build again"));
-  }
   impl::require_readable(path);
   std::error_code ignored;
   if (std::filesystem::file_size(path, ignored) == 0) {
@@ -137,10 +118,6 @@ void require_surface_ending(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
   const bool known = ending == ".vtp" || ending == ".vtu" || ending == ".stl" || ending == ".ply" || ending == ".msh";
   require(known, path.string(), ": a surface must end in .vtp or .vtu (VTK), .stl, .ply or .msh (Gmsh)");
-}
-
-bool mesh_files_by_vtk() {
-  return has_vtk;
 }
 
 std::string_view to_string(MeshEncoding encoding) {

@@ -1,12 +1,10 @@
-// VTK's libraries for VTK's XML files: XML, and the three ways of packing. Types are neither VTK's nor Kokkos's, since
-// sources that include VTK are compiled for the host alone.
+// The structure of VTK's XML files, read by pugixml, and their three ways of packing, by zlib, LZ4 and liblzma.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,8 +46,9 @@ struct XmlGrid {
   bool appended_raw = false;  ///< As bytes, else in base 64.
 };
 
-/// Reads what a file says of its element `dataset`, as UnstructuredGrid. Throws Error(input), naming the file, for what
-/// is no XML, is cut short or has no such element.
+/// Read the structure of a file whose dataset has that name, as UnstructuredGrid: everything before appended data. The
+/// text of arrays is not kept. Memory while it is read: the file up to appended data. Throws Error(input), naming the
+/// file, for text that is not XML, is cut short or has no such element.
 [[nodiscard]] XmlGrid read_xml_grid(const std::filesystem::path& path, const std::string& dataset);
 
 /// Blocks of bytes packed by one of VTK's compressors.
@@ -57,9 +56,6 @@ class Unpacker {
  public:
   /// By its name, as vtkZLibDataCompressor. Throws Error(input) for another.
   Unpacker(const std::filesystem::path& path, const std::string& compressor);
-  ~Unpacker();
-  Unpacker(Unpacker&&) noexcept;
-  Unpacker& operator=(Unpacker&&) noexcept;
 
   /// The most bytes that so many can be unpacked to.
   [[nodiscard]] std::uint64_t largest(std::uint64_t packed) const;
@@ -67,11 +63,11 @@ class Unpacker {
   [[nodiscard]] bool unpack(const unsigned char* from, std::size_t packed, unsigned char* to, std::size_t bytes) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  bool (*unpack_)(const unsigned char* from, std::size_t packed, unsigned char* to, std::size_t bytes) = nullptr;
+  std::uint64_t ratio_ = 0;  // Bytes that one packed byte can become at most.
 };
 
-/// Packs bytes as vtkZLibDataCompressor does.
+/// Packs bytes as vtkZLibDataCompressor does. Throws Error(computation) where zlib has no memory.
 [[nodiscard]] std::vector<unsigned char> packed_by_zlib(const unsigned char* from, std::size_t bytes);
 
 }  // namespace heddle::impl

@@ -2,9 +2,7 @@
 #include "io/mesh/xml_writer.hpp"
 
 #include "io/mesh/mesh_output.hpp"
-#ifdef HEDDLE_VTK
 #include "io/mesh/vtk_xml.hpp"
-#endif
 
 #include <algorithm>
 #include <array>
@@ -13,15 +11,6 @@
 namespace heddle::impl {
 
 namespace {
-
-#ifdef HEDDLE_VTK
-constexpr bool can_pack = true;
-#else
-constexpr bool can_pack = false;
-std::vector<unsigned char> packed_by_zlib(const unsigned char*, std::size_t) {
-  return {};
-}
-#endif
 
 constexpr std::array<const char*, 10> type_names = {"Int8",   "UInt8", "Int16",  "UInt16",  "Int32",
                                                     "UInt32", "Int64", "UInt64", "Float32", "Float64"};
@@ -55,7 +44,7 @@ class XmlWriter {
  public:
   XmlWriter(const std::filesystem::path& path, MeshEncoding encoding, const char* dataset)
       : out_(path, encoding == MeshEncoding::ascii ? NumberForm::text : NumberForm::native),
-        packs_(can_pack && encoding == MeshEncoding::compressed) {
+        packs_(encoding == MeshEncoding::compressed) {
     const bool little = std::endian::native == std::endian::little;
     out_.put(message_of("<?xml version=\"1.0\"?>\n<VTKFile type=\"", dataset, "\" version=\"1.0\" byte_order=\"",
                         little ? "Little" : "Big", "Endian\" header_type=\"UInt64\"",

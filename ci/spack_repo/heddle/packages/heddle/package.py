@@ -24,7 +24,6 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     variant("openmp", default=True, description="CPU threads by OpenMP")
     variant("shared", default=True, description="Build a shared library")
     variant("tests", default=False, description="Build the tests and the benchmarks")
-    variant("vtk", default=False, description="Read .vtu and .vtk meshes, and write .vtp and .vtu, by VTK")
     variant("fftw", default=True, description="Split operator of `heddle tdse` on CPUs, by FFTW")
     variant("onednn", default=False, description="Emulated products on CPUs by AMX or AVX-512 VNNI, through oneDNN")
     variant("libxc", default=False, description="Functionals with gradients, and hybrids, for molecules, by libxc")
@@ -39,7 +38,10 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("blas")
     depends_on("lapack")
     depends_on("hdf5@1.10:")
-    depends_on("vtk@9.1:", when="+vtk")
+    depends_on("pugixml@1.10:")
+    depends_on("zlib-api")
+    depends_on("lz4")
+    depends_on("xz")
     depends_on("fftw@3:", when="+fftw~cuda~rocm")
     depends_on("onednn@2.6:", when="+onednn~cuda~rocm")
     depends_on("libxc@5:", when="+libxc")
@@ -91,7 +93,6 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("HEDDLE_TESTS", "tests"),
             self.define_from_variant("HEDDLE_BENCHMARKS", "tests"),
-            self.define("CMAKE_DISABLE_FIND_PACKAGE_VTK", self.spec.satisfies("~vtk")),
             self.define("HEDDLE_FFTW", self.spec.satisfies("+fftw~cuda~rocm")),
             self.define("HEDDLE_ONEDNN", self.spec.satisfies("+onednn~cuda~rocm")),
             self.define_from_variant("HEDDLE_LIBXC", "libxc"),
