@@ -64,8 +64,8 @@ void read_gmsh_field(GmshSource& source, const GmshTags& tags, std::vector<MeshA
     for (Index k = 0; k < components; ++k) tuple[static_cast<std::size_t>(k)] = source.next_any("a value");
     source.end_record();
     if (taken) continue;
-    const bool known =
-        tags.each(tag, [&](Index number) { std::copy_n(tuple.begin(), components, values + number * components); });
+    const bool known = tags.each(
+        tag, [&, count = components](Index number) { std::copy_n(tuple.begin(), count, values + number * count); });
     if (!known) source.refuse("data ", quoted(name), " are given for ", tag, ", which is no tag");
   }
   source.end_section("the data");
