@@ -154,6 +154,67 @@ class Lines(CommandTest):
                 self.run_lines(exports + here)
 
 
+class Datasets(CommandTest):
+    """The page of datasets beside files that the command writes."""
+
+    page = text_of(SITE, "tdse-files.md")
+
+    def rows(self, heading):
+        """{dataset: (extents, unit)} of the table below a heading."""
+        section = self.page[self.page.index(f"## {heading}\n"):].split("\n## ")[0]
+        return {name: (extents.split(", "), unit) for name, extents, unit in
+                re.findall(r"^\| `(/[^`]+)` \| ([^|]+) \| ([^|]+) \|", section, re.MULTILINE)}
+
+    def check(self, table, path, symbols):
+        """Each dataset of the file has a row, with its unit and extents; return their names."""
+        import h5py
+        found = set()
+        with h5py.File(self.path(path), "r") as file:
+            def check_one(name, item):
+                if not isinstance(item, h5py.Dataset):
+                    return
+                found.add("/" + name)
+                extents, unit = table["/" + name]
+                self.assertEqual(item.attrs["unit"], unit, name)
+                self.assertEqual(item.ndim, len(extents), name)
+                for symbol, size in zip(extents, item.shape):
+                    self.assertEqual(size, int(symbol) if symbol.isdigit() else symbols.get(symbol, size), name)
+            file.visititems(check_one)
+        return found
+
+    def test_every_dataset_has_its_row(self):
+        self.need("h5py")
+        table = self.rows("Datasets of a run")
+        there = set()
+        for deck, more, symbols in (
+                ("h2plus", ("--set", "output.state=true", "--set", "grid.points=151"), {"T": 13, "F": 4, "N": 151, "S": 6}),
+                ("h2plus-laser", ("--set", "output.states=4"), {"T": 13, "N": 301, "S": 4}),
+                ("harmonic-spectrum", (), {"T": 13, "N": 81})):
+            self.succeed("tdse", deck, "--set", "time.steps=12", "--set", "output.every=4", *more, "--output", f"{deck}.h5")
+            there |= self.check(table, f"{deck}.h5", symbols)
+        self.assertEqual(there, set(table))
+        table = self.rows("Datasets of a scan")
+        self.succeed("tdse", "h2plus-laser", "--set", "time.steps=4", "--set", "output.states=4",
+                     "--scan", "nuclei.separation=2:4:1", "--output", "scan.h5")
+        self.assertEqual(self.check(table, "scan.h5", {"P": 3, "S": 4}), set(table))
+
+    def test_examples_run(self):
+        self.need("h5py")
+        self.succeed("tdse", "h2plus-laser", "--set", "time.steps=12", "--output", "pulse.h5")
+        self.succeed("tdse", "h2plus", "--scan", "nuclei.omega=1:2:0.5", "--set", "time.steps=4",
+                     "--output", "omega.scan.h5")
+        programs = fences(self.page, "python")
+        self.assertEqual(len(programs), 3)
+        for program in programs:
+            with self.subTest(program):
+                if "import xarray" in program:
+                    self.need("xarray")
+                done = subprocess.run([sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True,
+                                      check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertTrue(done.stdout)
+
+
 class Guides(unittest.TestCase):
     def test_each_example_is_quoted_by_a_guide(self):
         quoted = [program for name in os.listdir(SITE) if name.startswith("guide-")
