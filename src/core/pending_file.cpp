@@ -11,10 +11,11 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
+#include <random>
 #include <streambuf>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,24 @@ bool lacks_room(int reason) {
   refuse_target(target, std::strerror(reason), lacks_room(reason) ? ErrorKind::storage : ErrorKind::output);
 }
 
+// Create a file of a name that nobody has: `target` and six letters. Returns its descriptor, or -1 with errno.
+int create_beside(const std::filesystem::path& target, mode_t mode, std::filesystem::path& path) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  constexpr int tries = 100;
+  std::random_device random;
+  for (int attempt = 0; attempt < tries; ++attempt) {
+    std::string name = target.string() + '.';
+    for (int i = 0; i < 6; ++i) name += letters[random() % letters.size()];
+    const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor < 0 && errno == EEXIST) continue;
+    if (descriptor < 0) return -1;
+    path = name;
+    return descriptor;
+  }
+  errno = EEXIST;
+  return -1;
+}
+
 }  // namespace
 
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
@@ -76,15 +95,11 @@ PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(targe
     // The link stays, and what it points to is replaced.
     target_ = std::filesystem::weakly_canonical(target_, ignored);
   }
-  std::string name = target_.string() + ".XXXXXX";
-  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  // A file that replaces another is its owner's alone until commit(), which gives it the other's permissions.
+  if (std::filesystem::exists(status)) mode_ = static_cast<int>(status.permissions() & std::filesystem::perms::all);
+  const int descriptor = create_beside(target_, mode_ < 0 ? 0666 : 0600, path_);
   if (descriptor < 0) refuse(errno);
-  path_ = name;
   entry_ = enter(path_);
-  // mkostemp gives the file to its owner alone; the result gets the rights of any new file.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
   ::close(descriptor);
 }
 
@@ -101,7 +116,8 @@ void PendingFile::refuse(int reason) const {
 
 void PendingFile::commit() {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool flushed = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const bool flushed = descriptor >= 0 && (mode_ < 0 || ::fchmod(descriptor, static_cast<mode_t>(mode_)) == 0) &&
+                       ::fsync(descriptor) == 0;
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!flushed) refuse(reason);

@@ -11,6 +11,8 @@
 #include <CLI/CLI.hpp>
 
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 namespace heddle::driver {
 namespace {
@@ -107,13 +109,31 @@ std::vector<CommandPage> command_pages() {
   return pages;
 }
 
+namespace {
+
+// The arguments, without a "--" between `heddle run`, its options and the command: the parser would take it as the end
+// of the command's own arguments, too.
+std::vector<const char*> without_separator(int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc < 3 || std::string_view(argv[1]) != "run") return words;
+  for (auto word = words.begin() + 2; word != words.end() && (*word)[0] == '-'; ++word) {
+    if (std::string_view(*word) != "--") continue;
+    words.erase(word);
+    break;
+  }
+  return words;
+}
+
+}  // namespace
+
 CommandLine read_command_line(int argc, const char* const* argv) {
   CommandLine line;
   begin_provenance(argc, argv);
+  const std::vector<const char*> words = without_separator(argc, argv);
   CLI::App app(about, "heddle");
   set_up(app, line.selection);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
     line.selection.command = app.get_subcommands().front()->get_name();
     line.selection.warnings = warnings_of_old_names(chosen_command(app), line.selection.declared, {argv, argv + argc});
   } catch (const CLI::Success& help_or_version) {

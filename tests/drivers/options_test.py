@@ -185,6 +185,18 @@ class Options(CommandTest):
                                        **self.own_process(command))
                 self.assertEqual((new.code, new.errors), (0, ""))
 
+    def test_errors_are_short(self):
+        for text in ("9" * 5000, "\N{GREEK SMALL LETTER PSI}" * 2501, "a b\n" * 3000):
+            for words in (("gemm", "--size", text), ("eig", "--input", text + ".npy"), ("tdse", text)):
+                with self.subTest(words=[word[:9] for word in words]):
+                    result = self.run_command(*words)
+                    self.assertEqual(result.code, 2)
+                    line = result.errors.removesuffix("\n")
+                    self.assertNotIn("\n", line)
+                    self.assertLessEqual(len(line.encode()), 308)
+                    self.assertTrue(line.startswith("heddle: "))
+                    self.assertIn(" ... ", line)
+
     def test_old_names_are_warned_of_once(self):
         for fresh in (False, True):
             result = self.run_command("gemm", "--size", 4, "--c=C.mtx", ranks=2, fresh=fresh)

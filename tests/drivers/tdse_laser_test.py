@@ -243,6 +243,18 @@ class Runs(LaserTest):
         with h5py.File(self.path("run.h5"), "r") as file:
             self.assertEqual((file["spectrum/energy"][0], file["spectrum/energy"][-1]), (0.4, 0.6))
 
+    def test_range_of_the_harmonic_spectrum(self):
+        omega = 45.5633525316 / 100
+        for settings, largest in ((["output.harmonics=2.5"], 2.5 * omega), ([], 40 * omega),
+                                  (["output.harmonics=1e300"], math.pi / 0.1)):
+            self.tdse("laser.toml", "--output", "run.h5", *(word for one in settings for word in ("--set", one)))
+            with h5py.File(self.path("run.h5"), "r") as file:
+                frequencies = file["spectrum/frequency"][:]
+                self.assertEqual(frequencies[0], 0)
+                self.assertAlmostEqual(frequencies[-1], largest)
+                self.assertLessEqual(frequencies[1], 2 * math.pi / 4 / 8 * 1.0000001)
+                self.assertEqual(file["spectrum/dipole"].shape[-1], len(frequencies))
+
     def test_table(self):
         self.tdse("laser.toml", "--output", "run.h5", "--set", "output.table=run.txt", "--set", "initial.levels=[]")
         with open(self.path("run.txt"), encoding="utf-8") as file:
@@ -335,6 +347,7 @@ class Refusals(LaserTest):
         self.refuse_setting("initial.tolerance=0", "must be positive")
         self.refuse_setting("output.radius=-1", "must not be negative")
         self.refuse_setting("output.spectrum_to=-1", "greater than output.spectrum_from")
+        self.refuse_setting("output.harmonics=0", "output.harmonics = 0.0 must be positive")
         self.refuse_setting("output.window=hamming", "expected one of hann, rectangular")
         self.refuse_setting("output.checkpoint_steps=-1", "must not be negative")
         self.refuse_setting("output.table=missing/run.txt", "missing/run.txt")

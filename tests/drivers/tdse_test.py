@@ -156,6 +156,18 @@ class Runs(TdseTest):
         self.assertEqual(report["inputs"]["points"], 18)
         self.assertAlmostEqual(report["inputs"]["dx"], 12 / 17)
 
+    def test_a_setting_without_a_value_removes_a_key(self):
+        self.write("less.toml", SMALL.replace('kinetic = "fd4"\n', ""))
+        self.succeed("tdse", "small.toml", "--set", "grid.kinetic=sinc", "--set", "grid.kinetic=", "--output", "a.h5")
+        self.succeed("tdse", "less.toml", "--output", "b.h5")
+        self.succeed("tdse", "small.toml", "--output", "fd4.h5")
+        self.assertEqual(datasets(self.path("a.h5")), datasets(self.path("b.h5")))
+        self.assertNotEqual(datasets(self.path("a.h5")), datasets(self.path("fd4.h5")))
+        # A number that is whole is one in any notation.
+        self.succeed("tdse", "small.toml", "--set", "time.steps=1e1", "--set", "grid.points=6.1e1", "--output", "c.h5")
+        self.succeed("tdse", "small.toml", "--set", "time.steps=10", "--output", "d.h5")
+        self.assertEqual(datasets(self.path("c.h5")), datasets(self.path("d.h5")))
+
     def test_ranks_give_the_same_file(self):
         self.tdse("small.toml", "--output", "one.h5")
         for ranks in (2, 3):
@@ -407,7 +419,8 @@ class Refusals(TdseTest):
         self.refuse_deck("points = 5\n" + SMALL, "unknown key points .*nearest known one is grid.points")
         self.refuse_deck(SMALL.replace("points = 61", "pionts = 61"),
                          "line 5: unknown key grid.pionts; the nearest known one is grid.points")
-        self.refuse_deck(SMALL.replace("points = 61", "points = 61.0"), "line 5: .*expected a whole number")
+        self.refuse_deck(SMALL.replace("points = 61", "points = 61.5"), "line 5: .*expected a whole number")
+        self.refuse_deck(SMALL.replace("points = 61", "points = 1e300"), "line 5: .*expected a whole number")
         self.refuse_deck(SMALL.replace("charge = 1.0", "charge = nan"), "line 8: potential.charge = nan")
         self.refuse_deck(SMALL.replace("softening = 1.0", "softening = inf"), "line 9: potential.softening = inf")
         self.refuse_deck(SMALL.replace("points = 61", "dx = -0.1"), "line 5: grid.dx = -0.1 must be positive")
@@ -415,7 +428,7 @@ class Refusals(TdseTest):
     def test_settings(self):
         self.refuse_setting("grid.pints=5", "nearest known one is grid.points")
         self.refuse_setting("grid.points", "expected table.key=value")
-        self.refuse_setting("grid.points=", "value is missing")
+        self.refuse_setting("grid.points=", "grid.points .*missing")
         self.refuse_setting("grid.points=2", "at least 3")
         self.refuse_setting("grid.points=1000000000", "at most")
         self.refuse_setting("grid.dx=1e-9", "more than")

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <fstream>
@@ -49,6 +50,27 @@ TEST_F(PendingFileTest, LeavesTheOldFileWithoutCommit) {
   }
   EXPECT_EQ(text_of(target), "old");
   EXPECT_EQ(folder_.files(), 1);
+}
+
+TEST_F(PendingFileTest, KeepsThePermissionsOfWhatItReplaces) {
+  const auto mode_of = [](const std::filesystem::path& path) {
+    return static_cast<unsigned int>(std::filesystem::status(path).permissions());
+  };
+  const mode_t before = ::umask(027);
+  for (const unsigned int mode : {0600U, 0444U, 0666U, 0755U}) {
+    const auto target = folder_ / "kept";
+    std::filesystem::remove(target);
+    std::ofstream(target) << "old";
+    std::filesystem::permissions(target, static_cast<std::filesystem::perms>(mode));
+    PendingStream stream(target);
+    stream << "new";
+    stream.commit();
+    EXPECT_EQ(mode_of(target), mode);
+    EXPECT_EQ(text_of(target), "new");
+  }
+  PendingFile(folder_ / "fresh").commit();
+  EXPECT_EQ(mode_of(folder_ / "fresh"), 0640U);
+  ::umask(before);
 }
 
 TEST_F(PendingFileTest, ReplacesTheOldFileAndKeepsLinks) {

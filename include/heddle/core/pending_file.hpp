@@ -9,7 +9,7 @@
 namespace heddle {
 
 /// An output file that replaces `target` when it is complete: commit() renames path(), in the same folder, to
-/// `target`.
+/// `target`. It has the permissions of the file that it replaces, or those of any new file.
 ///
 /// Without commit(), the destructor removes path(), and a file that was at `target` before is still there;
 /// where a signal ends the process, remove_pending_files() does it. An object that is made before a long computation
@@ -36,6 +36,7 @@ class PendingFile {
   std::filesystem::path target_;
   std::filesystem::path path_;
   std::ptrdiff_t entry_ = -1;  // In the list that remove_pending_files() reads; -1: none.
+  int mode_ = -1;              // Permissions of the file that it replaces; -1: there is none.
   bool committed_ = false;
 };
 

@@ -75,7 +75,8 @@ void report_failure(const CommonOptions& options, Report report, const Failure& 
 }
 
 void complain(const std::string& message) {
-  std::fprintf(stderr, "heddle: %s\n", one_line(message).c_str());
+  constexpr std::size_t most = 300;
+  std::fprintf(stderr, "heddle: %s\n", shortened(one_line(message), most).c_str());
   std::fflush(stderr);
 }
 

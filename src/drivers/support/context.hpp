@@ -59,7 +59,7 @@ class Context {
   mutable std::optional<Report> report_;  // The last report that was made.
 };
 
-/// One line on standard error: "heddle: " and the message.
+/// One line on standard error: "heddle: " and the message, without its middle where it has more than 300 bytes.
 void complain(const std::string& message);
 
 /// Write the report of a command that failed if --json asks for it; do nothing for bad usage, or if the report can't be

@@ -35,4 +35,16 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  constexpr const char* gap = " ... ";
+  const auto within = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U; };
+  // A third is for the end, which has the reason.
+  std::size_t begin = text.size() - most / 3;
+  std::size_t end = most - most / 3 - std::char_traits<char>::length(gap);
+  while (begin < text.size() && within(begin)) ++begin;
+  while (end > 0 && within(end)) --end;
+  return text.substr(0, end) + gap + text.substr(begin);
+}
+
 }  // namespace heddle::driver

@@ -44,9 +44,15 @@ void assign(const std::string& key, const Given& given, double& value) {
 }
 
 void assign(const std::string& key, const Given& given, Index& value) {
-  const auto* whole = std::get_if<std::int64_t>(&given.node.value);
-  if (whole == nullptr) refuse_type(key, given, "a whole number");
-  value = *whole;
+  constexpr double most = 0x1p53;  // Up to here every whole number is a double.
+  const auto* number = std::get_if<double>(&given.node.value);
+  if (const auto* whole = std::get_if<std::int64_t>(&given.node.value)) {
+    value = *whole;
+  } else if (number != nullptr && std::abs(*number) <= most && std::trunc(*number) == *number) {
+    value = static_cast<Index>(*number);  // As in 1e3.
+  } else {
+    refuse_type(key, given, "a whole number");
+  }
 }
 
 void assign(const std::string& key, const Given& given, int& value) {
@@ -204,7 +210,7 @@ void forget_others(const std::string& key, GivenKeys& given) {
   }
 }
 
-// Read "table.key=value".
+// Read "table.key=value", or remove the key for "table.key=".
 void collect_setting(const std::string& setting, GivenKeys& given) {
   const std::string place = "--set " + setting;
   const auto equals = setting.find('=');
@@ -218,8 +224,11 @@ void collect_setting(const std::string& setting, GivenKeys& given) {
   const std::string raw = trimmed(setting.substr(equals + 1));
   refuse_unknown(place, key);
   if (key.starts_with("pulse.") && without_number(key) == key) key.insert(6, "1.");
+  if (raw.empty()) {
+    given.erase(key);
+    return;
+  }
   forget_others(key, given);
-  if (raw.empty()) refuse(place, "a value is missing");
   TomlValue value{raw, "text"};
   try {
     const TomlTable parsed = parse_toml("value = " + raw, {});
@@ -352,6 +361,8 @@ void check_ranges(const std::string& name, const GivenKeys& given, const Deck& d
         deck.output_spectrum_from < deck.output_spectrum_to ||
             (deck.output_spectrum_from == 0 && deck.output_spectrum_to == 0),
         "output.spectrum_to = " + value_text(deck.output_spectrum_to) + " must be greater than output.spectrum_from");
+  check("output.harmonics", deck.output_harmonics > 0,
+        "output.harmonics = " + value_text(deck.output_harmonics) + " must be positive");
   check("output.checkpoint_seconds", deck.output_checkpoint_seconds >= 0,
         "output.checkpoint_seconds = " + value_text(deck.output_checkpoint_seconds) + " must not be negative");
   check("output.checkpoint_steps", deck.output_checkpoint_steps >= 0,

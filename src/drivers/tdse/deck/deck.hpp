@@ -51,6 +51,7 @@ struct Deck {
   double output_radius = 0.0;
   double output_spectrum_from = 0.0;
   double output_spectrum_to = 0.0;
+  double output_harmonics = 40.0;
   schrodinger::Window output_window = schrodinger::Window::hann;
   std::string output_table;
   double output_checkpoint_seconds = 30.0;
@@ -74,9 +75,10 @@ struct DeckKey {
 [[nodiscard]] std::string deck_reference();
 
 /// Read deck `text`; messages call it `name`. `settings` are "table.key=value", applied in order; a value is read as
-/// TOML, or as plain text if it is not TOML. In settings, keys of the second [[pulse]] are "pulse.2.key"; the number of
-/// the first may be omitted. Throw Error(input) with the line if a key is malformed, unknown (the message names the
-/// nearest known key), missing, of the wrong type or out of range.
+/// TOML, or as plain text if it is not TOML, and without a value the key is removed, so that its default applies. In
+/// settings, keys of the second [[pulse]] are "pulse.2.key"; the number of the first may be omitted. Throw Error(input)
+/// with the line if a key is malformed, unknown (the message names the nearest known key), missing, of the wrong type
+/// or out of range.
 ///
 /// Without propagator.kind the kind is automatic, but expm if propagator.arithmetic is not native or propagator.degree
 /// or substeps is given: these apply to exponentials.

@@ -54,15 +54,16 @@ std::string table_of(const std::string& key) {
 
 // Return whether a continued run may change the key.
 bool is_free(const std::string& key) {
-  constexpr std::array<std::string_view, 9> keys = {"time.steps",
-                                                    "grid.dx",
-                                                    "output.file",
-                                                    "output.table",
-                                                    "output.spectrum_from",
-                                                    "output.spectrum_to",
-                                                    "output.window",
-                                                    "output.checkpoint_seconds",
-                                                    "output.checkpoint_steps"};
+  constexpr std::array<std::string_view, 10> keys = {"time.steps",
+                                                     "grid.dx",
+                                                     "output.file",
+                                                     "output.table",
+                                                     "output.spectrum_from",
+                                                     "output.spectrum_to",
+                                                     "output.harmonics",
+                                                     "output.window",
+                                                     "output.checkpoint_seconds",
+                                                     "output.checkpoint_steps"};
   return std::find(keys.begin(), keys.end(), key) != keys.end() || key.starts_with("initial.");
 }
 

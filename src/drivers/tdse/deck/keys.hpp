@@ -95,6 +95,8 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
   visit("output.radius", deck.output_radius, "R > 0: store the probability that is no longer at |x| <= R, bohr");
   visit("output.spectrum_from", deck.output_spectrum_from, "first energy of the spectrum, hartree");
   visit("output.spectrum_to", deck.output_spectrum_to, "last energy; both 0: where psi has energies");
+  visit("output.harmonics", deck.output_harmonics,
+        "largest frequency of the harmonic spectrum, in units of the carrier of the first pulse that has one");
   visit("output.window", deck.output_window, "of the spectra: hann or rectangular");
   visit("output.table", deck.output_table, "text file with a row of observables for each step; empty: none");
   visit("output.checkpoint_seconds", deck.output_checkpoint_seconds,

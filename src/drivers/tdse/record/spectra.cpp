@@ -60,7 +60,8 @@ void write_dipole(Hdf5Writer& file, const Deck& deck, const Record& record, doub
   const auto carrier = std::find_if(deck.pulses.begin(), deck.pulses.end(),
                                     [](const schrodinger::Pulse& pulse) { return pulse.omega > 0; });
   if (carrier == deck.pulses.end()) return;
-  const auto frequencies = evenly(0.0, std::min(40 * carrier->omega, std::numbers::pi / deck.time_step), apart);
+  const auto frequencies =
+      evenly(0.0, std::min(deck.output_harmonics * carrier->omega, std::numbers::pi / deck.time_step), apart);
   std::vector<double> spectra;
   for (Index k = 0; k < record.count; ++k) {
     auto dipole = column(record, record.position, k);

@@ -52,8 +52,8 @@ OptionTable<Options> deck_options() {
       {"--set",
        &Options::settings,
        Text{"KEY=VALUE"},
-       "Replace or add a key of the deck: --set table.key=value, of the first pulse --set pulse.1.key=value "
-       "(repeatable)",
+       "Replace or add a key of the deck: --set table.key=value, of the first pulse --set pulse.1.key=value; "
+       "--set table.key= removes a key, whose default then applies (repeatable)",
        {.enters = false, .one_each = true}},
       {"--output,-o",
        &Options::output,
