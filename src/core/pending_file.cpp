@@ -116,8 +116,9 @@ void PendingFile::refuse(int reason) const {
 
 void PendingFile::commit() {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool flushed = descriptor >= 0 && (mode_ < 0 || ::fchmod(descriptor, static_cast<mode_t>(mode_)) == 0) &&
-                       ::fsync(descriptor) == 0;
+  // A file system without permissions refuses; the result matters more.
+  if (descriptor >= 0 && mode_ >= 0) static_cast<void>(::fchmod(descriptor, static_cast<mode_t>(mode_)));
+  const bool flushed = descriptor >= 0 && ::fsync(descriptor) == 0;
   const int reason = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!flushed) refuse(reason);

@@ -5,7 +5,7 @@ import random
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from command import ON_GPU, CommandTest, heddle
+from command import ON_GPU, CommandTest
 
 ALGORITHMS = [("partition", "auto"), ("sort-by-id", "auto")] + [
     (algorithm, function) for algorithm in ("sort", "hash-fight") for function in ("xor", "fnv1a", "morton", "mixer")]
