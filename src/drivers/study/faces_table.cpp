@@ -88,9 +88,7 @@ std::vector<FacesRow> read_faces_rows(const std::filesystem::path& path) {
   std::vector<FacesRow> rows;
   for (const std::string& line : table.rows_of(path)) {
     FacesRow row;
-    if (!parse_row(line, row)) {
-      throw Error(ErrorKind::input, message_of(path.string(), ": '", line, "': expected a row of ", table.header));
-    }
+    if (!parse_row(line, row)) table.refuse_row(path.string(), line);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -55,6 +55,11 @@ std::vector<std::string> StudyTable::rows_of_all(const std::vector<std::string>&
   return all;
 }
 
+void StudyTable::refuse_row(const std::string& place, const std::string& row) const {
+  // Few enough bytes that the line of the error has the header whole.
+  throw Error(ErrorKind::input, message_of(place, ": '", shortened(row, 60), "': expected a row of ", header));
+}
+
 std::string StudyTable::line_of(const nlohmann::ordered_json& object) const {
   std::ostringstream out;
   out.precision(9);

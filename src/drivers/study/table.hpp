@@ -25,6 +25,8 @@ struct StudyTable {
   [[nodiscard]] std::vector<std::string> rows_of(const std::filesystem::path& path) const;
   /// Return the rows of several tables, in turn.
   [[nodiscard]] std::vector<std::string> rows_of_all(const std::vector<std::string>& paths) const;
+  /// Throw Error(input): the row, of which the message has the beginning, is not as the header says.
+  [[noreturn]] void refuse_row(const std::string& place, const std::string& row) const;
   /// Return the first two lines.
   [[nodiscard]] std::string beginning() const;
   /// Return a row of an object whose members are named as columns are; missing members give empty cells. Numbers have 9

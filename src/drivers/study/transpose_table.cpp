@@ -85,7 +85,7 @@ TransposeRow transpose_row_of(const std::string& text, const std::string& place)
                     parse_or_none(cells[12], counts.reads) && parse_or_none(cells[13], counts.writes) &&
                     parse_or_none(cells[14], counts.conflicts) && row.rows > 0 && row.columns > 0 &&
                     (cells[8].empty() || (seconds > 0.0 && rate > 0.0 && share > 0.0 && speed_up > 0.0));
-  if (!good) throw Error(ErrorKind::input, message_of(place, ": '", text, "': expected a row of ", table.header));
+  if (!good) transpose_table().refuse_row(place, text);
   row.device = cells[0];
   row.processor = cells[1];
   row.scalar = cells[2];
