@@ -19,25 +19,27 @@ PLACES = {
     "core": (520, 0, "errors, scalars, names"),
     "blas": (190, 1, "one rank's BLAS"),
     "models": (450, 1, "problems for solvers"),
-    "comm": (720, 1, "ranks, devices, transports"),
-    "dist": (610, 2, "matrices over ranks"),
-    "search": (925, 2, "equal keys, faces"),
-    "exact": (420, 3, "numbers rounded once"),
-    "transpose": (610, 3, "B = op(A)"),
-    "io": (800, 3, "files"),
-    "eigen": (190, 4, "Jacobi rotations"),
-    "gemm": (560, 4, "products over ranks"),
-    "interpose": (250, 5, "under programs as they are"),
-    "expm": (460, 5, "exponentials"),
-    "solve": (920, 5, "factorizations over ranks"),
-    "tuning": (730, 5, "rates of this machine"),
-    "schrodinger": (460, 6, "wave functions in time"),
-    "c": (730, 6, "for C and Fortran"),
+    "comm": (740, 1, "ranks, devices, transports"),
+    "dist": (670, 2, "matrices over ranks"),
+    "search": (910, 2, "equal keys, faces"),
+    "exact": (440, 3, "numbers rounded once"),
+    "transpose": (670, 3, "B = op(A)"),
+    "io": (860, 3, "files"),
+    "eigen": (160, 4, "Jacobi rotations"),
+    "emulation": (440, 4, "products by integers"),
+    "gemm": (600, 5, "products over ranks"),
+    "interpose": (240, 5, "under programs as they are"),
+    "expm": (460, 7, "exponentials"),
+    "solve": (600, 6, "factorizations over ranks"),
+    "tuning": (850, 6, "rates of this machine"),
+    "schrodinger": (360, 8, "wave functions in time"),
+    "c": (600, 8, "for C and Fortran"),
 }
 GROUND = {"core": 1000}  # Wider boxes.
 # Arrows that would cross a box bend by these points: (x, floor) in the same measure.
-BENDS = {("gemm", "blas"): [(310, 3.42), (310, 2.6)]}
-COLOURS = {0: "#eceff1", 1: "#e3f2fd", 2: "#e0f2f1", 3: "#e8f5e9", 4: "#fff8e1", 5: "#fff3e0", 6: "#fbe9e7"}
+BENDS = {("emulation", "blas"): [(300, 3.42), (300, 2.6)]}
+COLOURS = {0: "#eceff1", 1: "#e3f2fd", 2: "#e0f2f1", 3: "#e8f5e9", 4: "#fff8e1", 5: "#fff3e0", 6: "#fbe9e7", 7: "#fce4ec",
+           8: "#f3e5f5"}
 
 
 def direct(page):
@@ -105,7 +107,7 @@ def draw(page):
         bends = [(x, top[0] - floor * STEP + HEIGHT / 2) for x, floor in BENDS.get(pair, [])]
         lines.append(arrow((ends[pair, 0], top[PLACES[user][1]] + HEIGHT), bends, (ends[pair, 1], top[PLACES[used][1]] - 2)))
     for name, (x, floor, words) in PLACES.items():
-        inner = [folder.split("/")[1] for folder in page.folders if folder.startswith(f"{name}/")]
+        inner = [folder.split("/")[1] for folder in page.folders if folder.startswith(f"{name}/") and folder.count("/") == 1]
         lines += box(name, x, top[floor], words, inner, COLOURS[floor], GROUND.get(name))
     return "\n".join(lines + ["</svg>"]) + "\n"
 

@@ -25,6 +25,7 @@
 #include <heddle/eigen/generalised.hpp>
 #include <heddle/eigen/jacobi.hpp>
 #include <heddle/eigen/svd.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/exact/accumulator.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/expansion.hpp>
@@ -39,7 +40,6 @@
 #include <heddle/expm/frechet.hpp>
 #include <heddle/expm/phi.hpp>
 #include <heddle/expm/predict.hpp>
-#include <heddle/gemm/emulation.hpp>
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/predict.hpp>
 #include <heddle/gemm/tile_model.hpp>

@@ -1,8 +1,8 @@
 // Errors of products by integers and of the BLAS against correctly rounded products, by kind of matrix. An error is the
 // maximum of |C - AB|_ij / (|A| |B|)_ij in units of round-off, u.
 #include "support/measure.hpp"
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/exact/matrix.hpp>
-#include <heddle/gemm/emulation.hpp>
 
 #include <algorithm>
 #include <cmath>

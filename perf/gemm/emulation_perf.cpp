@@ -1,7 +1,7 @@
 // Benchmarks of products by integers against those of the BLAS, in turn, with the errors of both.
 #include "support/measure.hpp"
 #include "support/normal.hpp"
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "peers/cublas.hpp"
 #include "support/measure.hpp"
 #include "support/normal.hpp"
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 
 #include <gemmul8.hpp>
 

@@ -1,7 +1,7 @@
 // Benchmarks of the library's own vector kernels and small products against Kokkos Kernels', in turn:
 // docs/architecture.md has the table.
-#include "expm/action/blocks.hpp"
 #include "expm/batched/batched_matrices.hpp"
+#include "expm/thin/blocks.hpp"
 #include "support/measure.hpp"
 #include <heddle/blas/blas.hpp>
 

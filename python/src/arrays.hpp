@@ -1,7 +1,7 @@
 // Arrays of Python as Views: taken by DLPack or the buffer protocol where they lie, whatever their strides.
 #pragma once
 
-#include "core/shared_storage.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "runtime.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/strided.hpp>

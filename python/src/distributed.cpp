@@ -1,6 +1,6 @@
 // heddle._core: communicators, distributed matrices, and their products, exponentials, systems and eigenvalues.
 #include "arrays.hpp"
-#include "core/shared_storage.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "eigen_report.hpp"
 #include "expm_options.hpp"
 #include "exported.hpp"

@@ -3,7 +3,7 @@
 #include "module.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/version.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 
 namespace heddle::python {
 namespace {

@@ -2,7 +2,7 @@
 #include "arrays.hpp"
 #include "module.hpp"
 #include <heddle/blas/blas.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/gemm/predict.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Checks, special cases and dispatch of matrix products by the BLAS on one rank.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "core/product.hpp"
-#include "core/shared_storage.hpp"
 #include <heddle/core/error.hpp>
 
 namespace heddle::blas {

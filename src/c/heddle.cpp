@@ -1,7 +1,7 @@
 // The C interface: Errors as codes and a message.
-#include "comm/checked.hpp"
+#include "comm/failures/checked.hpp"
 #include "core/current_error.hpp"
-#include "exact/gathered.hpp"
+#include "exact/triangles/gathered.hpp"
 #include <heddle/c/heddle.h>
 #include <heddle/comm/device.hpp>
 #include <heddle/dist/scalapack.hpp>

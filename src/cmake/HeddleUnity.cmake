@@ -1,5 +1,6 @@
-# heddle_unify(TARGET [MOST N] [APART SOURCE...]): with HEDDLE_UNITY, the files of a folder compiled as one, so that what
-# they include, and the instances of templates that they share, are compiled once. Files with flags of their own make one
+# heddle_unify(TARGET [WHOLE] [MOST N] [TOGETHER FOLDER...] [APART SOURCE...]): with HEDDLE_UNITY, the files of a folder
+# compiled as one, so that what they include, and the instances of templates that they share, are compiled once. WHOLE:
+# those of all folders. TOGETHER: folders whose own folders are no units of their own. Files with flags of their own make one
 # of their own (CMake's UNITY_BUILD would leave them all out). MOST: so many at once, any number by default; in builds for
 # GPUs, which are made on many cores, six: of the 20 s that a file takes under nvcc, 16 are spent on what it includes.
 # APART: those that use the same names, or take minutes.
@@ -9,7 +10,7 @@ function(heddle_unify target)
   if(NOT HEDDLE_UNITY OR HEDDLE_FUZZ)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 unify "" "MOST" "APART")
+  cmake_parse_arguments(PARSE_ARGV 1 unify "WHOLE" "MOST" "TOGETHER;APART")
   if(NOT unify_MOST)
     set(unify_MOST 1000)
     if(HEDDLE_GPU)
@@ -33,6 +34,14 @@ function(heddle_unify target)
     if(folder MATCHES "^\\.\\.")
       continue() # another target's
     endif()
+    if(unify_WHOLE)
+      set(folder "")
+    endif()
+    foreach(together IN LISTS unify_TOGETHER)
+      if(folder MATCHES "^${together}/")
+        set(folder ${together})
+      endif()
+    endforeach()
     set(key "${folder}")
     foreach(property IN LISTS HEDDLE_FLAGS_OF_SOURCES)
       get_property(value SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY ${property})

@@ -1,7 +1,7 @@
 // Collective operations of a communicator and its handling of errors.
-#include "comm/mpi_pieces.hpp"
 #include "comm/state.hpp"
-#include "comm/tags.hpp"
+#include "comm/transports/mpi_pieces.hpp"
+#include "comm/transports/tags.hpp"
 #include "core/current_error.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Reductions over ranks by functions of the caller.
 #include "comm/reductions.hpp"
 
-#include "comm/mpi_pieces.hpp"
+#include "comm/transports/mpi_pieces.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 // State that the copies of a Communicator share.
 #pragma once
 
-#include "comm/group.hpp"
-#include "comm/transports.hpp"
+#include "comm/failures/group.hpp"
+#include "comm/transports/transports.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <memory>

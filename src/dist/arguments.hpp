@@ -1,7 +1,7 @@
 // Arguments of distributed operations as require_alike() takes them.
 #pragma once
 
-#include "comm/alike.hpp"
+#include "comm/failures/alike.hpp"
 #include <heddle/dist/matrix.hpp>
 
 namespace heddle::impl {

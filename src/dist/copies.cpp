@@ -1,8 +1,8 @@
 // Copies between matrices of different strides or in different memory.
 #include "dist/copies.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 
 namespace heddle::impl {
 namespace {

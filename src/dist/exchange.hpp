@@ -2,7 +2,7 @@
 // place.
 #pragma once
 
-#include "comm/checked.hpp"
+#include "comm/failures/checked.hpp"
 #include "dist/shares.hpp"
 #include <heddle/comm/transport.hpp>
 

@@ -1,10 +1,10 @@
 // Allocation, filling, copies, sums, norms and traces of distributed matrices.
-#include "comm/vendor.hpp"
+#include "comm/vendor/vendor.hpp"
+#include "core/elementwise.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
 #include "core/product.hpp"
 #include "dist/arguments.hpp"
-#include "dist/elementwise.hpp"
 #include <heddle/core/host_memory.hpp>
 #include <heddle/dist/matrix.hpp>
 

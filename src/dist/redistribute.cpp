@@ -1,5 +1,5 @@
 // Redistribution, gathering and scattering of distributed matrices.
-#include "comm/tags.hpp"
+#include "comm/transports/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "dist/copies.hpp"

@@ -1,5 +1,5 @@
 // Placements of ScaLAPACK descriptors.
-#include "comm/alike.hpp"
+#include "comm/failures/alike.hpp"
 #include "core/instantiate.hpp"
 #include <heddle/dist/scalapack.hpp>
 

@@ -1,7 +1,7 @@
 // Elements that two ranks have in common under two placements of a matrix.
 #pragma once
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/dist/placement.hpp>
 

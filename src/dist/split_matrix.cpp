@@ -1,5 +1,5 @@
 // Splitting of a complex matrix into two real ones, and the inverse.
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include <heddle/dist/split_matrix.hpp>
 
 namespace heddle {

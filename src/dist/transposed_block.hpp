@@ -1,7 +1,7 @@
 // Blocks of a matrix that a team reads down the columns and uses along the rows.
 #pragma once
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <type_traits>
 

@@ -1,10 +1,10 @@
 // One command line of `heddle`, from its words to its exit code.
 #include "drivers/command_line.hpp"
 
-#include "drivers/support/help_formatter.hpp"
+#include "drivers/support/options/help_formatter.hpp"
+#include "drivers/support/process/standard_output.hpp"
 #include "drivers/support/provenance.hpp"
 #include "drivers/support/ranks.hpp"
-#include "drivers/support/standard_output.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 

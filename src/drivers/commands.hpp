@@ -2,8 +2,8 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
-#include "drivers/support/option_table.hpp"
-#include "drivers/support/options.hpp"
+#include "drivers/support/options/option_table.hpp"
+#include "drivers/support/options/options.hpp"
 
 #include <functional>
 #include <memory>

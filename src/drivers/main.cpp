@@ -1,9 +1,9 @@
 // The command `heddle`: parses, brings up MPI and Kokkos, runs one subcommand, and turns every failure into one line
 // and an exit code that all ranks share.
 #include "drivers/command_line.hpp"
+#include "drivers/support/process/signals.hpp"
+#include "drivers/support/process/standard_output.hpp"
 #include "drivers/support/ranks.hpp"
-#include "drivers/support/signals.hpp"
-#include "drivers/support/standard_output.hpp"
 
 namespace heddle::driver {
 namespace {

@@ -2,8 +2,8 @@
 // in CUDA.
 #include "core/cluster.hpp"
 #include "core/instantiate.hpp"
-#include "exact/cluster_leaf.hpp"
-#include "exact/keyed_device.hpp"
+#include "exact/keyed/keyed_device.hpp"
+#include "exact/lu/cluster_leaf.hpp"
 #include <heddle/core/error.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>

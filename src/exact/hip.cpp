@@ -1,7 +1,7 @@
 // Sort of elements by their keys with HIP, and stubs of the cluster leaves of CUDA.
 #include "core/instantiate.hpp"
-#include "exact/cluster_leaf.hpp"
-#include "exact/keyed_device.hpp"
+#include "exact/keyed/keyed_device.hpp"
+#include "exact/lu/cluster_leaf.hpp"
 
 #include <Kokkos_Sort.hpp>
 

@@ -1,6 +1,6 @@
 // Planning and execution of distributed matrix products.
-#include "comm/release.hpp"
-#include "comm/vendor.hpp"
+#include "comm/failures/release.hpp"
+#include "comm/vendor/vendor.hpp"
 #include "core/instantiate.hpp"
 #include "core/scalar_name.hpp"
 #include "gemm/plan/arguments.hpp"

@@ -1,10 +1,10 @@
 // Predicted time and memory of a product on a described cluster.
 #include "blas/backend.hpp"
 #include "core/instantiate.hpp"
-#include "gemm/emulation/emulated_bands.hpp"
 #include "gemm/plan/arguments.hpp"
 #include "gemm/plan/choose.hpp"
 #include "gemm/plan/memory.hpp"
+#include "gemm/run/emulated_bands.hpp"
 #include <heddle/gemm/predict.hpp>
 
 #include <algorithm>

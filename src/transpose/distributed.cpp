@@ -1,7 +1,7 @@
 // Transpose of a distributed matrix.
-#include "comm/tags.hpp"
+#include "comm/transports/tags.hpp"
 #include "core/instantiate.hpp"
-#include "core/shared_storage.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "dist/arguments.hpp"
 #include "dist/exchange.hpp"
 #include "transpose/moves.hpp"

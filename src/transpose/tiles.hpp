@@ -1,7 +1,7 @@
 // Moves element by element, by tiles, and across the diagonal: the same source for every backend.
 #pragma once
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "transpose/moves.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Transpose on one rank: checks, normal form and dispatch.
+#include "core/elementwise.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "core/names.hpp"
-#include "core/shared_storage.hpp"
-#include "dist/elementwise.hpp"
 #include "transpose/instantiate.hpp"
 #include "transpose/moves.hpp"
 #include "transpose/rectangle.hpp"

@@ -1,12 +1,12 @@
 // Files of rates of the tile model: written, loaded, read.
 #include "core/instantiate.hpp"
 #include "core/scalar_name.hpp"
-#include "gemm/emulation/residues.hpp"
+#include "emulation/residues.hpp"
 #include "gemm/plan/arguments.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/core/pending_file.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/tuning/rates.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,15 +1,15 @@
 // Measurement of the rates of the tile model.
-#include "comm/progress_thread.hpp"
-#include "comm/queue.hpp"
-#include "comm/tags.hpp"
-#include "comm/vendor.hpp"
+#include "comm/transports/progress_thread.hpp"
+#include "comm/transports/tags.hpp"
+#include "comm/vendor/queue.hpp"
+#include "comm/vendor/vendor.hpp"
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "gemm/run/instances.hpp"
 #include "tuning/measuring.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/tuning/rates.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>

@@ -1,9 +1,9 @@
 // Measurement of the rates of emulated products.
-#include "comm/vendor.hpp"
+#include "comm/vendor/vendor.hpp"
 #include "core/instantiate.hpp"
-#include "gemm/emulation/residues.hpp"
+#include "emulation/residues.hpp"
 #include "tuning/measuring.hpp"
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 
 namespace heddle::impl {
 

@@ -1,7 +1,7 @@
 // Code that measurements of rates share.
 #pragma once
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/tuning/rates.hpp>
 

@@ -1,5 +1,5 @@
 // Tests of products by integers.
-#include "blas/integer.hpp"
+#include "emulation/integer.hpp"
 
 #include <gtest/gtest.h>
 

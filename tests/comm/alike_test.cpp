@@ -1,5 +1,5 @@
 // Tests of the check that ranks' arguments are alike.
-#include "comm/alike.hpp"
+#include "comm/failures/alike.hpp"
 
 #include "support/errors.hpp"
 #include "support/matrices.hpp"

@@ -1,5 +1,5 @@
 // A rank that fails while others wait for it: all throw, in time, what that rank says; and then all work again.
-#include "comm/transports.hpp"
+#include "comm/transports/transports.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>

@@ -2,9 +2,9 @@
 // of the two ends, and as slow to begin.
 #pragma once
 
-#include "comm/links.hpp"
-#include "comm/queue.hpp"
-#include "comm/transports.hpp"
+#include "comm/transports/links.hpp"
+#include "comm/transports/transports.hpp"
+#include "comm/vendor/queue.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // Data beyond MPI's int counts travel in pieces: so do small data whose pieces are smaller still.
-#include "comm/mpi_pieces.hpp"
+#include "comm/transports/mpi_pieces.hpp"
 #include "support/matrices.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Messages that go on while their ranks compute.
-#include "comm/progress_thread.hpp"
+#include "comm/transports/progress_thread.hpp"
 
 #include "support/errors.hpp"
 #include "support/matrices.hpp"

@@ -1,7 +1,7 @@
 // Memory given back, and taken at the second try.
-#include "comm/release.hpp"
+#include "comm/failures/release.hpp"
 
-#include "comm/vendor.hpp"
+#include "comm/vendor/vendor.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/comm/transport.hpp>

@@ -1,5 +1,5 @@
 // Tests of shared storage.
-#include "core/shared_storage.hpp"
+#include "core/memory/shared_storage.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The thread behind a run's output: order, bound, and what becomes of a job that fails.
-#include "drivers/support/background.hpp"
+#include "drivers/support/process/background.hpp"
 
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>

@@ -9,8 +9,8 @@
 // which standard output and standard error are appended, and the words of the command. It answers with the exit code.
 // The end of the connection ends it. Between commands all ranks sleep in read(), where a call of MPI would spin.
 #include "drivers/command_line.hpp"
+#include "drivers/support/process/signals.hpp"
 #include "drivers/support/ranks.hpp"
-#include "drivers/support/signals.hpp"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // Loops on the host's threads, and the sums over matrices that the check of products makes with them.
-#include "drivers/support/host_parts.hpp"
+#include "drivers/support/matrices/host_parts.hpp"
 
-#include "drivers/support/host_threads.hpp"
+#include "drivers/support/matrices/host_threads.hpp"
 #include "support/matrices.hpp"
 
 #include <gtest/gtest.h>

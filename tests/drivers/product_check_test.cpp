@@ -1,5 +1,5 @@
 // The check of heddle gemm: passes right products, whatever range they are in, and fails wrong ones.
-#include "drivers/support/product_check.hpp"
+#include "drivers/support/matrices/product_check.hpp"
 
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>

@@ -1,5 +1,5 @@
 // Tests that factors and triangular systems over ranks have the bits of one rank.
-#include "exact/row_moves.hpp"
+#include "exact/lu/row_moves.hpp"
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/distributed.hpp>

@@ -1,5 +1,5 @@
 // Tests of the factorization against its definition, element by element, and against itself: blocks, layouts, batches.
-#include "exact/gathered.hpp"
+#include "exact/triangles/gathered.hpp"
 #include "matrices.hpp"
 #include "support/errors.hpp"
 #include <heddle/exact/lu.hpp>

@@ -1,7 +1,7 @@
 // Tests of single-pass sums (three times the precision, bins, integers for exponents) against MPFR and accumulators.
-#include "exact/bins.hpp"
-#include "exact/exponent_sums.hpp"
-#include "exact/threefold.hpp"
+#include "exact/sums/bins.hpp"
+#include "exact/sums/exponent_sums.hpp"
+#include "exact/sums/threefold.hpp"
 #include "reference.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Tests of reductions over ranks in pieces, as for more elements than MPI counts: small pieces give the same bits.
-#include "exact/allreduce.hpp"
+#include "exact/sums/allreduce.hpp"
 #include "matrices.hpp"
 
 #include <gtest/gtest.h>

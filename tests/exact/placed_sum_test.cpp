@@ -1,7 +1,7 @@
 // Tests of sums at a place, as in the factorization on GPUs: a sum that is known rounds as the exact sum does.
-#include "exact/placed_sum.hpp"
+#include "exact/sums/placed_sum.hpp"
 
-#include "exact/inner.hpp"
+#include "exact/products/inner.hpp"
 #include "reference.hpp"
 
 #include <gtest/gtest.h>

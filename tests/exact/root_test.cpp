@@ -1,6 +1,6 @@
 // Tests of roots of exact sums against MPFR, for the cases hardest to round: squares, squares of midpoints, and their
 // neighbours.
-#include "exact/root.hpp"
+#include "exact/sums/root.hpp"
 
 #include "reference.hpp"
 

@@ -1,5 +1,5 @@
 // Tests of trsv against MPFR, element by element, and of the quotients that it uses on GPUs.
-#include "exact/divisor.hpp"
+#include "exact/products/divisor.hpp"
 #include "matrices.hpp"
 #include "support/on_host.hpp"
 #include <heddle/exact/matrix.hpp>

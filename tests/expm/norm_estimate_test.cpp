@@ -1,7 +1,7 @@
 // Norms from products with thin blocks: of powers, against the powers themselves, and the spectral norm.
 #include "expm/dense/norm_estimate.hpp"
 
-#include "expm/dense/spectral_bound.hpp"
+#include "expm/thin/spectral_bound.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 

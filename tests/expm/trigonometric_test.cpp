@@ -1,7 +1,7 @@
 // Chebyshev series of cos and sin, their errors, and the reach of their schemes.
 #include "expm/dense/trigonometric.hpp"
 
-#include "expm/action/bessel.hpp"
+#include "expm/arithmetic/bessel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Choice of a product's plan by machine rates: tile, bands, grid and arithmetic.
 #include "gemm/plan/choose.hpp"
 
-#include "gemm/emulation/emulated_bands.hpp"
 #include "gemm/plan/memory.hpp"
+#include "gemm/run/emulated_bands.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
 

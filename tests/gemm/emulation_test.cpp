@@ -3,7 +3,7 @@
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Products that keep the residues of their factors for later products.
-#include "gemm/emulation/kept_products.hpp"
+#include "gemm/run/kept_products.hpp"
 
 #include "gemm/plan/schedule.hpp"
 #include "support/matrices.hpp"

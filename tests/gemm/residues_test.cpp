@@ -1,7 +1,7 @@
 // Residues of emulated products: moduli, reconstruction, rounding, leading bits and memory.
-#include "gemm/emulation/assemble.hpp"
-#include "gemm/emulation/emulated.hpp"
-#include "gemm/emulation/planes.hpp"
+#include "emulation/assemble.hpp"
+#include "emulation/emulated.hpp"
+#include "emulation/planes.hpp"
 #include "support/errors.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/core/error.hpp>

@@ -1,9 +1,9 @@
 // How often sums and products are taken to integers of many digits, which take a hundred times as long as others: next
 // to never, whatever the values are.
+#include "interpose/blas/sums.hpp"
+#include "interpose/blas/vectors.hpp"
 #include "interpose/hard_numbers.hpp"
-#include "interpose/placed_product.hpp"
-#include "interpose/sums.hpp"
-#include "interpose/vectors.hpp"
+#include "interpose/placed/placed_product.hpp"
 
 #include <functional>
 #include <limits>

@@ -1,7 +1,7 @@
 // dgemm_ and its relations: the bits of EmulatedGemm on any path, and the special cases of the reference BLAS.
 #include "interpose/library.hpp"
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/exact/matrix.hpp>
-#include <heddle/gemm/emulation.hpp>
 
 #include <cmath>
 #include <cstring>

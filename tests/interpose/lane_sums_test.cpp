@@ -1,7 +1,7 @@
 // Sums that advance together, as the panels of an LU and substitution have them: what they say is known is right.
 #include "interpose/hard_numbers.hpp"
-#include "interpose/placed.hpp"
-#include "interpose/reduced.hpp"
+#include "interpose/lapack/reduced.hpp"
+#include "interpose/placed/placed.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Sums of BLAS 1 and 2 where the processor has no vectors for placed sums: the same numbers.
+#include "interpose/blas/product.hpp"
+#include "interpose/blas/vectors.hpp"
 #include "interpose/hard_numbers.hpp"
-#include "interpose/placed.hpp"
-#include "interpose/product.hpp"
-#include "interpose/vectors.hpp"
+#include "interpose/placed/placed.hpp"
 
 namespace heddle::test {
 namespace {

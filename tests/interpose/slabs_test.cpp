@@ -1,12 +1,12 @@
 // Products of matrices in host memory: by the device in slabs, and by threads alone, with the bits of EmulatedGemm.
-#include "interpose/slabs.hpp"
+#include "interpose/device/slabs.hpp"
 
-#include "interpose/copies.hpp"
+#include "interpose/blas/product.hpp"
+#include "interpose/device/copies.hpp"
 #include "interpose/library.hpp"
-#include "interpose/placed_product.hpp"
-#include "interpose/placed_wide_x86.hpp"
-#include "interpose/product.hpp"
-#include <heddle/gemm/emulation.hpp>
+#include "interpose/placed/placed_product.hpp"
+#include "interpose/placed/placed_wide_x86.hpp"
+#include <heddle/emulation/emulation.hpp>
 
 #include <cmath>
 #include <cstring>

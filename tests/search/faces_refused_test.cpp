@@ -1,6 +1,6 @@
 // Input that external_faces() refuses.
+#include "search/duplicates/partition.hpp"
 #include "search/oracle.hpp"
-#include "search/partition.hpp"
 #include "support/errors.hpp"
 #include <heddle/search/grid.hpp>
 

@@ -1,5 +1,5 @@
 // Rounds and collisions of Hash-Fight beside a count by the published rule.
-#include "search/hash_fight.hpp"
+#include "search/duplicates/hash_fight.hpp"
 
 #include "search/oracle.hpp"
 #include <heddle/search/duplicates.hpp>

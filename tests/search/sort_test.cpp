@@ -1,9 +1,9 @@
 // Both sorts beside std::stable_sort, and the planned memory of searches.
-#include "search/sort.hpp"
+#include "search/sort/sort.hpp"
 
-#include "search/chosen.hpp"
-#include "search/merge_sort.hpp"
+#include "search/duplicates/chosen.hpp"
 #include "search/oracle.hpp"
+#include "search/sort/merge_sort.hpp"
 #include "support/errors.hpp"
 #include <heddle/search/duplicates.hpp>
 #include <heddle/search/grid.hpp>

@@ -1,7 +1,7 @@
 // Cholesky over all ranks: bit by bit against its definition, residuals, matrices that are not positive definite, and
 // the same bits for any number of ranks.
 #include "over_ranks.hpp"
-#include "solve/schedule.hpp"
+#include "solve/lu/schedule.hpp"
 #include "wide.hpp"
 #include <heddle/solve/solve.hpp>
 

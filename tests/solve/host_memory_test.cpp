@@ -1,7 +1,7 @@
 // Matrices in host memory that exceed the devices' memory limit: factored by slabs of columns, with the bits of
 // factorizations in device memory, and systems with factors that stay there.
 #include "over_ranks.hpp"
-#include "solve/factorization.hpp"
+#include "solve/grid/factorization.hpp"
 #include "support/errors.hpp"
 #include <heddle/solve/memory.hpp>
 

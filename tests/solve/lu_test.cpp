@@ -1,7 +1,7 @@
 // LU over all ranks: bit by bit against its definition, residuals, pivots, and the same bits for any number of ranks.
 #include "over_ranks.hpp"
-#include "solve/pivot.hpp"
-#include "solve/schedule.hpp"
+#include "solve/lu/pivot.hpp"
+#include "solve/lu/schedule.hpp"
 #include "support/matrices.hpp"
 #include "wide.hpp"
 #include <heddle/solve/lu.hpp>

@@ -1,5 +1,5 @@
 // Reported memory of factorizations and solutions, compared with Kokkos's allocations, and refusals.
-#include "solve/factorization.hpp"
+#include "solve/grid/factorization.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/solve/memory.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "support/matrices.hpp"
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 
 #include <algorithm>
 #include <cmath>

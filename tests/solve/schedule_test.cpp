@@ -1,10 +1,10 @@
 // The order of a factorization's work: every column meets every panel on its left once, in turn; and routes of messages
 // over a grid of ranks.
-#include "solve/schedule.hpp"
+#include "solve/lu/schedule.hpp"
 
-#include "solve/rank_grid.hpp"
-#include "solve/row_exchange.hpp"
-#include "solve/slabs.hpp"
+#include "solve/grid/rank_grid.hpp"
+#include "solve/grid/row_exchange.hpp"
+#include "solve/grid/slabs.hpp"
 #include <heddle/core/error.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Progress and timelines of factorizations.
-#include "solve/watch.hpp"
+#include "solve/grid/watch.hpp"
 
 #include "support/matrices.hpp"
 #include <heddle/solve/solve.hpp>

@@ -5,7 +5,7 @@
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/split_matrix.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/gemm/timeline.hpp>
 

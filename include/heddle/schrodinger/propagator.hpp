@@ -1,7 +1,7 @@
 // Propagators: methods that compute a wave function at the next time.
 #pragma once
 
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
 
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/gemm/timeline.hpp>
 
 #include <cstddef>

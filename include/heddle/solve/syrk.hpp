@@ -3,8 +3,8 @@
 
 #include <heddle/core/operation.hpp>
 #include <heddle/dist/matrix.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/exact/matrix.hpp>
-#include <heddle/gemm/emulation.hpp>
 
 #include <type_traits>
 

@@ -4,11 +4,11 @@
 #include "drivers/eig/matrices.hpp"
 #include "drivers/eig/outputs.hpp"
 #include "drivers/eig/spectrum.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/option_kinds.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/option_kinds.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/svd.hpp>

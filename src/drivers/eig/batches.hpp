@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 #include <heddle/core/scalar.hpp>
 #include <heddle/eigen/jacobi.hpp>
 

@@ -8,12 +8,12 @@
 #include "drivers/eig/scf.hpp"
 #include "drivers/eig/solution.hpp"
 #include "drivers/eig/spectrum.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/sha256.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/sha256.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 #include "drivers/eig/matrices.hpp"
 
 #include "drivers/eig/solution.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/strided.hpp>
 #include <heddle/gemm/gemm.hpp>

@@ -1,6 +1,6 @@
 // The options of heddle eig --scf --molecule.
 #include "drivers/eig/molecule_scf.hpp"
-#include "drivers/support/option_kinds.hpp"
+#include "drivers/support/options/option_kinds.hpp"
 
 namespace heddle::driver {
 

@@ -2,10 +2,10 @@
 #include "drivers/eig/molecule_scf.hpp"
 
 #include "drivers/eig/molecule_file.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/eigen/generalised.hpp>

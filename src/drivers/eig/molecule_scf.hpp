@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drivers/eig/scf.hpp"
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/molecular_grid.hpp>
 

@@ -1,8 +1,8 @@
 // Files that `heddle eig` writes.
 #include "drivers/eig/outputs.hpp"
 
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/scalars.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/scalars.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/io/matrix_file.hpp>
 

@@ -2,8 +2,8 @@
 #include "drivers/eig/pencil.hpp"
 
 #include "drivers/eig/matrices.hpp"
+#include "drivers/support/options/scalars.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/strided.hpp>
 

@@ -1,8 +1,8 @@
 // heddle eig --scf: a chain of atoms to self-consistency.
 #include "drivers/eig/scf.hpp"
 
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 

@@ -4,7 +4,7 @@
 #include "drivers/eig/matrices.hpp"
 #include "drivers/plot/pictures.hpp"
 #include "drivers/support/outputs.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <filesystem>
 #include <string>

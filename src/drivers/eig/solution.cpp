@@ -1,9 +1,9 @@
 // The eigenproblem of `heddle eig`: on one rank, or over all of them.
 #include "drivers/eig/solution.hpp"
 
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/core/strided.hpp>
 #include <heddle/eigen/distributed.hpp>
 

@@ -2,7 +2,7 @@
 #include "drivers/eig/spectrum.hpp"
 
 #include "drivers/eig/matrices.hpp"
-#include "drivers/support/scalars.hpp"
+#include "drivers/support/options/scalars.hpp"
 
 #include <algorithm>
 #include <cmath>

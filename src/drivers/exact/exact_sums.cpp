@@ -1,11 +1,11 @@
 // heddle sum and heddle dot: exact sums of what is in files, beside plain ones.
 #include "drivers/commands.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/sha256.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/sha256.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/exact/distributed.hpp>
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/io/text_list.hpp>

@@ -2,8 +2,8 @@
 #include "drivers/commands.hpp"
 #include "drivers/exact/hard_problems.hpp"
 #include "drivers/exact/sizes.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,13 +2,13 @@
 #include "drivers/commands.hpp"
 #include "drivers/exact/algorithms.hpp"
 #include "drivers/exact/sizes.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/sha256.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/sha256.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/exact/matrix.hpp>
 
 #include <chrono>

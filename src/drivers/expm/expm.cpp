@@ -1,14 +1,14 @@
 // heddle expm: the exponential of one matrix, from a file or generated.
 #include "drivers/commands.hpp"
 #include "drivers/expm/terms.hpp"
-#include "drivers/support/certificates.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/matrices/certificates.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/rates.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/expm/expm.hpp>
 #include <heddle/io/matrix_file.hpp>
 

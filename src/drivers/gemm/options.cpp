@@ -1,7 +1,7 @@
 // The options of `heddle gemm`.
 #include "drivers/gemm/options.hpp"
 
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/options/matrix_options.hpp"
 #include "drivers/support/repeats.hpp"
 
 namespace heddle::driver {

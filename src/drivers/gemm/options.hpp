@@ -1,7 +1,7 @@
 // The options of `heddle gemm`.
 #pragma once
 
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 #include <heddle/core/operation.hpp>
 #include <heddle/core/scalar.hpp>
 #include <heddle/gemm/gemm.hpp>

@@ -2,7 +2,7 @@
 #include "drivers/gemm/trace.hpp"
 
 #include "drivers/gemm/trace_clocks.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>

@@ -1,11 +1,11 @@
 // `heddle info`: libraries, devices and transports of this build and this job.
 #include "drivers/commands.hpp"
 #include "drivers/support/blas_hint.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/comm/transport.hpp>
 #include <heddle/core/version.hpp>
-#include <heddle/gemm/emulation.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/tuning/rates.hpp>
 

@@ -1,11 +1,11 @@
 // `heddle tune`: measures the rates that the tile model needs on this machine, and stores them.
 #include "drivers/commands.hpp"
 #include "drivers/support/blas_hint.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/rates.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/tuning/rates.hpp>

@@ -1,7 +1,7 @@
 // Documentation of the command `heddle`, collected from the tables of its parser.
 #pragma once
 
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 
 #include <string>
 #include <utility>

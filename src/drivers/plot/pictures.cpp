@@ -2,7 +2,7 @@
 #include "drivers/plot/pictures.hpp"
 
 #include "drivers/shared_files.hpp"
-#include "drivers/support/programs.hpp"
+#include "drivers/support/process/programs.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 

@@ -3,10 +3,10 @@
 
 #include "drivers/commands.hpp"
 #include "drivers/gemm/options.hpp"
-#include "drivers/support/matrix_options.hpp"
-#include "drivers/support/option_kinds.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/option_kinds.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/expm/predict.hpp>

@@ -2,10 +2,10 @@
 #include "drivers/commands.hpp"
 #include "drivers/search/duplicates_text.hpp"
 #include "drivers/search/search_settings.hpp"
-#include "drivers/support/clock.hpp"
 #include "drivers/support/outputs.hpp"
-#include "drivers/support/sha256.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/sha256.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/host_memory.hpp>
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/random.hpp>

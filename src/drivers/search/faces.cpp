@@ -3,9 +3,9 @@
 #include "drivers/search/faces_list.hpp"
 #include "drivers/search/faces_mesh.hpp"
 #include "drivers/search/search_settings.hpp"
-#include "drivers/support/clock.hpp"
 #include "drivers/support/outputs.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/pending_file.hpp>
 #include <heddle/search/distributed.hpp>
 

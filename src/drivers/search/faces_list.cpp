@@ -1,7 +1,7 @@
 // Gathering, hashing and edge counts of the faces that a search found.
 #include "drivers/search/faces_list.hpp"
 
-#include "drivers/support/sha256.hpp"
+#include "drivers/support/process/sha256.hpp"
 #include <heddle/search/duplicates.hpp>
 
 #include <algorithm>

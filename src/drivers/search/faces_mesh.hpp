@@ -2,7 +2,7 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 #include <heddle/io/mesh_file.hpp>
 #include <heddle/search/faces.hpp>
 #include <heddle/search/grid.hpp>

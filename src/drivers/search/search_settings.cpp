@@ -1,7 +1,7 @@
 // Options of the search commands, and their reports in JSON and text.
 #include "drivers/search/search_settings.hpp"
 
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <charconv>

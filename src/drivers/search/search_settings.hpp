@@ -1,7 +1,7 @@
 // Options, reports and timing of repeated runs for the search commands.
 #pragma once
 
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 #include "drivers/support/repeats.hpp"
 #include "drivers/support/report.hpp"
 #include <heddle/search/algorithm.hpp>

@@ -1,13 +1,13 @@
 // heddle solve: linear systems from files or generated, over all ranks.
 #include "drivers/commands.hpp"
 #include "drivers/gemm/trace.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/sha256.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/sha256.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/solve/solve.hpp>
 #include <heddle/transpose/distributed.hpp>
 

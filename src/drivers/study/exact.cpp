@@ -5,10 +5,10 @@
 #include "drivers/study/exact_cases.hpp"
 #include "drivers/study/exact_peers.hpp"
 #include "drivers/study/table.hpp"
-#include "drivers/support/clock.hpp"
 #include "drivers/support/context.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <cmath>

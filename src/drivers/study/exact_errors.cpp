@@ -4,7 +4,7 @@
 #include "drivers/exact/algorithms.hpp"
 #include "drivers/exact/hard_problems.hpp"
 #include "drivers/study/table.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/exact/lu.hpp>
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 #include "drivers/study/faces_plan.hpp"
 #include "drivers/study/faces_table.hpp"
 #include "drivers/study/table.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <concepts>

@@ -1,6 +1,6 @@
 // Output of `heddle study faces` for people: tables of phases, numberings and threads.
 #include "drivers/study/faces_table.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <set>

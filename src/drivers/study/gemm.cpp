@@ -7,13 +7,13 @@
 #include "drivers/study/gemm_peers.hpp"
 #include "drivers/study/gemm_table.hpp"
 #include "drivers/study/nominal.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
-#include "drivers/support/product_check.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/matrices/product_check.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/rates.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 
 #include <algorithm>
 #include <cmath>

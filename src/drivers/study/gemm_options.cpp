@@ -2,7 +2,7 @@
 #include "drivers/study/gemm_options.hpp"
 
 #include "drivers/study/gemm_peers.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/options/matrix_options.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "drivers/study/gemm_peers.hpp"
 
 #include "drivers/study/scalapack.hpp"
-#include "drivers/support/scalars.hpp"
+#include "drivers/support/options/scalars.hpp"
 #include <heddle/core/error.hpp>
 
 #include <dlfcn.h>

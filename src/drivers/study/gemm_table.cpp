@@ -3,7 +3,7 @@
 
 #include "drivers/gemm/options.hpp"
 #include "drivers/study/gemm.hpp"
-#include "drivers/support/option_kinds.hpp"
+#include "drivers/support/options/option_kinds.hpp"
 
 namespace heddle::driver {
 

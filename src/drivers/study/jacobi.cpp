@@ -3,11 +3,11 @@
 
 #include "drivers/eig/matrices.hpp"
 #include "drivers/study/jacobi_table.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/programs.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/programs.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/core/pending_file.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "drivers/plot/pictures.hpp"
 #include "drivers/support/context.hpp"
-#include "drivers/support/option_table.hpp"
+#include "drivers/support/options/option_table.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include "drivers/study/transpose_table.hpp"
 
 #include "drivers/study/transpose.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>

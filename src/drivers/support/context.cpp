@@ -1,8 +1,8 @@
 // Exit, failure and report of a subcommand on its ranks.
 #include "drivers/support/context.hpp"
 
-#include "drivers/support/standard_output.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/standard_output.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/error.hpp>
 
 #include <cstdio>

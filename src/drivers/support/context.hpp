@@ -1,7 +1,7 @@
 // The context of a subcommand: the ranks, the device, the common options.
 #pragma once
 
-#include "drivers/support/options.hpp"
+#include "drivers/support/options/options.hpp"
 #include "drivers/support/progress.hpp"
 #include "drivers/support/report.hpp"
 #include <heddle/comm/communicator.hpp>

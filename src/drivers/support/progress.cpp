@@ -1,8 +1,8 @@
 // Progress bar, or lines, of a long computation on standard error.
 #include "drivers/support/progress.hpp"
 
-#include "drivers/support/clock.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // Progress bar, or lines, of a long computation on standard error.
 #pragma once
 
-#include "drivers/support/options.hpp"
+#include "drivers/support/options/options.hpp"
 
 #include <chrono>
 #include <string>

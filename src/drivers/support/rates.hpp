@@ -2,8 +2,8 @@
 #pragma once
 
 #include "drivers/support/context.hpp"
-#include "drivers/support/option_kinds.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/options/option_kinds.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/tuning/rates.hpp>
 

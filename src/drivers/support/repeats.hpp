@@ -1,8 +1,8 @@
 // Repeated timing of an operation by commands and studies.
 #pragma once
 
-#include "drivers/support/clock.hpp"
-#include "drivers/support/option_kinds.hpp"
+#include "drivers/support/options/option_kinds.hpp"
+#include "drivers/support/process/clock.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <chrono>

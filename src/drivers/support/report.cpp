@@ -1,9 +1,9 @@
 // The one JSON object that --json writes about a command.
 #include "drivers/support/report.hpp"
 
-#include "drivers/support/clock.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/standard_output.hpp"
 #include "drivers/support/provenance.hpp"
-#include "drivers/support/standard_output.hpp"
 #include <heddle/core/pending_file.hpp>
 
 #include <utility>

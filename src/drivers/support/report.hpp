@@ -1,7 +1,7 @@
 // The one JSON object that --json writes about a command.
 #pragma once
 
-#include "drivers/support/options.hpp"
+#include "drivers/support/options/options.hpp"
 
 #include <nlohmann/json.hpp>
 

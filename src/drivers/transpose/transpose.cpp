@@ -1,11 +1,11 @@
 // `heddle transpose`: a matrix from a file or generated, transposed over all ranks.
 #include "drivers/commands.hpp"
-#include "drivers/support/clock.hpp"
-#include "drivers/support/matrices.hpp"
-#include "drivers/support/matrix_options.hpp"
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/matrix_options.hpp"
+#include "drivers/support/options/scalars.hpp"
+#include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
-#include "drivers/support/scalars.hpp"
-#include "drivers/support/text.hpp"
 #include <heddle/io/matrix_file.hpp>
 #include <heddle/transpose/distributed.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "eigen/dense/convergence.hpp"
-#include "eigen/dense/graded.hpp"
 #include "eigen/dense/scaling.hpp"
+#include "eigen/pencils/graded.hpp"
 
 namespace heddle::eigen::impl {
 

@@ -1,7 +1,7 @@
 // Batches of matrices in memory: assignment of teams to matrices and columns, and the size of a group.
 #pragma once
 
-#include "comm/vendor.hpp"
+#include "comm/vendor/vendor.hpp"
 #include "eigen/dense/matrices.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "blas/batches.hpp"
-#include "comm/vendor.hpp"
+#include "comm/vendor/vendor.hpp"
 #include "eigen/batched/refinement.hpp"
 
 #include <algorithm>

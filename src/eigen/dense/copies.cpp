@@ -1,8 +1,8 @@
 // Copies of matrices: whole Hermitian ones, permuted ones, adjoints, the identity, and rounded ones.
 #include "eigen/dense/copies.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include "eigen/dense/rotation.hpp"
 
 namespace heddle::eigen::impl {

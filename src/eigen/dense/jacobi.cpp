@@ -1,18 +1,18 @@
 // The dense Hermitian eigenproblem: choice of method and accuracy, first vectors, and the one-sided iterations.
 #include "blas/decompositions.hpp"
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
-#include "dist/elementwise.hpp"
-#include "eigen/dense/cholesky.hpp"
 #include "eigen/dense/columns.hpp"
 #include "eigen/dense/copies.hpp"
-#include "eigen/dense/graded.hpp"
 #include "eigen/dense/orthonormal.hpp"
 #include "eigen/dense/power_method.hpp"
 #include "eigen/dense/results.hpp"
 #include "eigen/dense/scaling.hpp"
 #include "eigen/dense/solve.hpp"
 #include "eigen/dense/two_sided.hpp"
+#include "eigen/pencils/cholesky.hpp"
+#include "eigen/pencils/graded.hpp"
 #include <heddle/eigen/batched.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>

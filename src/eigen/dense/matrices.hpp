@@ -1,8 +1,8 @@
 // Matrices and numbers that the eigensolvers keep, and how numbers go to the device and come back.
 #pragma once
 
+#include "core/memory/workspace.hpp"
 #include "core/on_host.hpp"
-#include "core/workspace.hpp"
 #include <heddle/core/scalar.hpp>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Largest cosine between columns, and orthonormalisation in working precision.
 #include "eigen/dense/orthonormal.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
-#include "dist/elementwise.hpp"
 #include "eigen/dense/rotation.hpp"
 
 #include <algorithm>

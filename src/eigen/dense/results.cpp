@@ -1,8 +1,8 @@
 // Lengths of columns, and eigenvalues in order with their vectors.
 #include "eigen/dense/results.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 
 #include <cmath>
 

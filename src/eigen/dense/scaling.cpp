@@ -1,8 +1,8 @@
 // Largest and smallest elements of a matrix, and its copy scaled by a power of two.
 #include "eigen/dense/scaling.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include <heddle/core/error.hpp>
 
 namespace heddle::eigen::impl {

@@ -1,8 +1,8 @@
 // One-sided block Jacobi over all ranks: columns are dealt out, travel round the ranks, and are sorted into V.
-#include "comm/checked.hpp"
+#include "comm/failures/checked.hpp"
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
-#include "dist/elementwise.hpp"
 #include "eigen/dense/power_method.hpp"
 #include "eigen/dense/results.hpp"
 #include "eigen/dense/scaling.hpp"

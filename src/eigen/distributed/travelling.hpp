@@ -1,8 +1,8 @@
 // Groups of block columns that move round the ranks, each in two halves.
 #pragma once
 
-#include "comm/checked.hpp"
-#include "comm/tags.hpp"
+#include "comm/failures/checked.hpp"
+#include "comm/transports/tags.hpp"
 #include "eigen/dense/columns.hpp"
 #include <heddle/comm/transport.hpp>
 

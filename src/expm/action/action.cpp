@@ -4,8 +4,8 @@
 #include "dist/arguments.hpp"
 #include "dist/copies.hpp"
 #include "expm/action/methods.hpp"
-#include "expm/action/thin_products.hpp"
 #include "expm/dense/structure.hpp"
+#include "expm/thin/thin_products.hpp"
 #include <heddle/expm/action.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>

@@ -1,7 +1,7 @@
 // exp(time A) B for Hermitian and skew-Hermitian A by Chebyshev series.
 #include "core/instantiate.hpp"
-#include "expm/action/bessel.hpp"
 #include "expm/action/methods.hpp"
+#include "expm/arithmetic/bessel.hpp"
 
 #include <algorithm>
 #include <cmath>

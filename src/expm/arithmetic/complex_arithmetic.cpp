@@ -1,7 +1,7 @@
 // Kernels of sums of matrices in parts, and complex products from three or four real ones.
 #include "expm/arithmetic/complex_arithmetic.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include <heddle/transpose/transpose.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Tests of the scaling of matrices by the exponents of their elements, and scaling by powers of two.
 #include "expm/arithmetic/even_scaling.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <Kokkos_BitManipulation.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "expm/arithmetic/matrix_pool.hpp"
-#include "gemm/emulation/kept_products.hpp"
+#include "gemm/run/kept_products.hpp"
 #include <heddle/gemm/gemm.hpp>
 
 #include <memory>

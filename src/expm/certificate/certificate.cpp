@@ -1,7 +1,7 @@
 // Certificates: an enclosure of exp(A) in fixed-point arithmetic, and bounds of the distance from E.
 #include "expm/certificate/certificate.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "expm/certificate/fixed_point.hpp"
 #include "expm/dense/balance.hpp"
 

@@ -1,7 +1,7 @@
 // Fixed-point matrices of several limbs: allocation, quantisation, exact products with carries, and Horner's rule.
 #include "expm/certificate/fixed_point.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "expm/certificate/fixed_point_kernels.hpp"
 
 #include <algorithm>

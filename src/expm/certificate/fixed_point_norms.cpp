@@ -1,5 +1,5 @@
 // Norms of fixed-point matrices, their distance from other matrices, and logarithmic norms.
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "expm/certificate/fixed_point.hpp"
 #include "expm/certificate/fixed_point_kernels.hpp"
 

@@ -1,7 +1,7 @@
 // Balancing of distributed matrices by diagonal powers of two, with norms that do not depend on the number of ranks.
 #include "expm/dense/balance.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <algorithm>
 #include <cmath>

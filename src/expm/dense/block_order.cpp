@@ -1,7 +1,7 @@
 // Strongly connected components of a matrix's nonzero elements, and reordered matrices.
 #include "expm/dense/block_order.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <algorithm>
 #include <numeric>

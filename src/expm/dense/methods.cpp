@@ -3,7 +3,7 @@
 #include "core/elementary.hpp"
 #include "expm/dense/exponential.hpp"
 #include "expm/dense/norm_estimate.hpp"
-#include "expm/dense/spectral_bound.hpp"
+#include "expm/thin/spectral_bound.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // Estimates of 1-norms of powers by the block algorithm of N. Higham and F. Tisseur.
 #include "expm/dense/norm_estimate.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
-#include "dist/elementwise.hpp"
 #include <heddle/core/random.hpp>
 
 #include <algorithm>

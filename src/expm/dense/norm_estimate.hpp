@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/on_host.hpp"
-#include "expm/action/thin_products.hpp"
 #include "expm/arithmetic/parts.hpp"
 #include "expm/dense/scheme.hpp"
-#include <heddle/gemm/emulation.hpp>
+#include "expm/thin/thin_products.hpp"
+#include <heddle/emulation/emulation.hpp>
 
 #include <functional>
 #include <optional>

@@ -1,8 +1,8 @@
 // Column sums and largest elements of distributed matrices, rounded or in integers.
 #include "expm/dense/norms.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/on_host.hpp"
-#include "dist/elementwise.hpp"
 
 #include <algorithm>
 #include <bit>

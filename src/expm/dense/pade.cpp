@@ -1,8 +1,8 @@
 // Pade approximants of the exponential: bounds of their errors, their evaluation and their linear systems.
 #include "expm/dense/pade.hpp"
 
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "expm/arithmetic/complex_arithmetic.hpp"
-#include "solve/system.hpp"
+#include "solve/system/system.hpp"
 #include <heddle/solve/lu.hpp>
 
 #include <array>

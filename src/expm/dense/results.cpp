@@ -1,7 +1,7 @@
 // Sums of the terms of a series in pairs, and delivery of results with a test for NaN and infinity.
 #include "expm/dense/results.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <limits>
 #include <utility>

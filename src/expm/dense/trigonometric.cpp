@@ -1,7 +1,7 @@
 // Chebyshev coefficients of cos and sin, bounds of their truncation errors, and the choice of the scheme.
 #include "expm/dense/trigonometric.hpp"
 
-#include "expm/action/bessel.hpp"
+#include "expm/arithmetic/bessel.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // Actions of phi functions on vectors, by the exponential of an augmented matrix.
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
-#include "expm/action/blocks.hpp"
 #include "expm/action/methods.hpp"
-#include "expm/action/thin_products.hpp"
+#include "expm/thin/blocks.hpp"
+#include "expm/thin/thin_products.hpp"
 #include <heddle/expm/phi.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "gemm/plan/arguments.hpp"
 
 #include "core/instantiate.hpp"
-#include "core/shared_storage.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "dist/arguments.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include "gemm/plan/choose.hpp"
 
 #include "core/instantiate.hpp"
-#include "gemm/emulation/emulated_bands.hpp"
 #include "gemm/plan/memory.hpp"
+#include "gemm/run/emulated_bands.hpp"
 
 #include <algorithm>
 #include <limits>

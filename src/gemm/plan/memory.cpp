@@ -2,11 +2,11 @@
 #include "gemm/plan/memory.hpp"
 
 #include "blas/layout.hpp"
-#include "comm/release.hpp"
-#include "comm/vendor.hpp"
+#include "comm/failures/release.hpp"
+#include "comm/vendor/vendor.hpp"
 #include "core/gibibytes.hpp"
 #include "core/instantiate.hpp"
-#include "gemm/emulation/emulated_bands.hpp"
+#include "gemm/run/emulated_bands.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Tile model: predicted time of a product.
 #include "gemm/plan/predict.hpp"
 
-#include "comm/vendor.hpp"
-#include "dist/elementwise.hpp"
+#include "comm/vendor/vendor.hpp"
+#include "core/elementwise.hpp"
 #include "gemm/plan/arguments.hpp"
 #include "gemm/plan/relays.hpp"
 

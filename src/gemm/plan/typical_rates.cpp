@@ -1,7 +1,7 @@
 // Rates of typical machines, for plans that are given none.
-#include "comm/mappings.hpp"
+#include "comm/vendor/mappings.hpp"
+#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
-#include "dist/elementwise.hpp"
 #include <heddle/comm/transport.hpp>
 #include <heddle/gemm/tile_model.hpp>
 

@@ -1,7 +1,7 @@
 // Receivers and senders of bands of one operand.
 #include "gemm/run/bands.hpp"
 
-#include "comm/checked.hpp"
+#include "comm/failures/checked.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/run/transfers.hpp"
 

@@ -4,8 +4,8 @@
 // products and kernels in order.
 #pragma once
 
-#include "comm/queue.hpp"
-#include "comm/tags.hpp"
+#include "comm/transports/tags.hpp"
+#include "comm/vendor/queue.hpp"
 #include "gemm/plan/memory.hpp"
 #include "gemm/plan/relays.hpp"
 #include "gemm/plan/schedule.hpp"

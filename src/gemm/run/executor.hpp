@@ -1,10 +1,10 @@
 // Runs a planned product: two streams of operands, local products, and tiles of C that go home.
 #pragma once
 
-#include "comm/progress_thread.hpp"
-#include "comm/rest.hpp"
-#include "gemm/emulation/emulated_bands.hpp"
+#include "comm/transports/progress_thread.hpp"
+#include "comm/transports/rest.hpp"
 #include "gemm/plan/facts.hpp"
+#include "gemm/run/emulated_bands.hpp"
 #include "gemm/run/operand.hpp"
 #include "gemm/run/tiles.hpp"
 

@@ -1,7 +1,7 @@
 // Execution space instances of one product, and their ordering by fork and join.
 #include "gemm/run/instances.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include <heddle/comm/event.hpp>
 
 namespace heddle::impl {

@@ -1,7 +1,7 @@
 // Copy of the computed half of a symmetric matrix to the other half.
 #include "gemm/run/mirror.hpp"
 
-#include "comm/tags.hpp"
+#include "comm/transports/tags.hpp"
 #include "core/instantiate.hpp"
 #include "dist/transposed_block.hpp"
 #include "gemm/plan/schedule.hpp"

@@ -1,7 +1,7 @@
 // Moving what one rank owns of a region between its place in the region and a contiguous message.
 #pragma once
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "gemm/plan/schedule.hpp"
 #include <heddle/dist/placement.hpp>
 

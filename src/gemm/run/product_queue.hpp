@@ -1,7 +1,7 @@
 // Products that are given to an instance, one after the other, and not waited for.
 #pragma once
 
-#include "comm/queue.hpp"
+#include "comm/vendor/queue.hpp"
 #include "gemm/run/executor.hpp"
 
 #include <chrono>

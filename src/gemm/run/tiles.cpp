@@ -1,8 +1,8 @@
 // Exchange of finished tiles of C with their owners.
 #include "gemm/run/tiles.hpp"
 
-#include "comm/checked.hpp"
-#include "comm/tags.hpp"
+#include "comm/failures/checked.hpp"
+#include "comm/transports/tags.hpp"
 #include "core/instantiate.hpp"
 #include "gemm/run/transfers.hpp"
 

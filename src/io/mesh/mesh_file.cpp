@@ -1,12 +1,12 @@
 // Mesh files of any format, chosen by the file's name.
 #include "core/names.hpp"
 #include "io/matrix/panels.hpp"
-#include "io/mesh/gmsh_mesh.hpp"
-#include "io/mesh/legacy_mesh.hpp"
+#include "io/mesh/gmsh/gmsh_mesh.hpp"
 #include "io/mesh/mesh_parts.hpp"
 #include "io/mesh/ply_mesh.hpp"
 #include "io/mesh/stl_mesh.hpp"
-#include "io/mesh/vtu_mesh.hpp"
+#include "io/mesh/vtk/legacy_mesh.hpp"
+#include "io/mesh/vtk/vtu_mesh.hpp"
 #include <heddle/io/mesh_file.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Writer of meshes, by the format that the file's name gives.
 #include "io/mesh/surface.hpp"
-#include "io/mesh/xml_writer.hpp"
+#include "io/mesh/vtk/xml_writer.hpp"
 #include <heddle/io/mesh_file.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Kernels that fill the matrix of H(t) and multiply it by a vector.
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // Eigenstates computed by a host thread while the device works.
 #include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "schrodinger/simulation/stopwatch.hpp"
 
 #include <utility>

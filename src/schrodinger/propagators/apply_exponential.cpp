@@ -1,7 +1,7 @@
 // Product of a complex matrix in row bands with psi.
 #include "schrodinger/propagators/apply_exponential.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 #include "schrodinger/propagators/chebyshev.hpp"
 
 #include "core/on_host.hpp"
-#include "expm/action/bessel.hpp"
+#include "expm/arithmetic/bessel.hpp"
 #include "schrodinger/hamiltonian/kinetic_symbol.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Copies of psi between device, host and ranks.
 #include "schrodinger/propagators/wave_function.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 
 #include <algorithm>
 #include <cmath>

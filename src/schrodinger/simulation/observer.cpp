@@ -1,7 +1,7 @@
 // Reduction of the observables of psi on the device.
 #include "schrodinger/simulation/observer.hpp"
 
-#include "dist/elementwise.hpp"
+#include "core/elementwise.hpp"
 #include "schrodinger/simulation/scale.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Reading and key-by-key checks of a deck, the TOML input of `heddle tdse`.
 #include "drivers/tdse/deck/deck.hpp"
 
-#include "drivers/support/text.hpp"
-#include "drivers/support/toml.hpp"
+#include "drivers/support/process/text.hpp"
+#include "drivers/support/process/toml.hpp"
 #include "drivers/tdse/deck/keys.hpp"
 #include "drivers/tdse/deck/limits.hpp"
 #include <heddle/core/error.hpp>

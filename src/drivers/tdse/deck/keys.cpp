@@ -1,7 +1,7 @@
 // The keys of a deck: names, defaults, values as text, nearest known key, and comparison of decks.
 #include "drivers/tdse/deck/keys.hpp"
 
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>

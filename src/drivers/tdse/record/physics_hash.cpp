@@ -1,7 +1,7 @@
 // SHA-256 hashes of the arrays in a file of `heddle tdse`.
 #include "drivers/tdse/record/physics_hash.hpp"
 
-#include "drivers/support/sha256.hpp"
+#include "drivers/support/process/sha256.hpp"
 #include "drivers/tdse/record/hdf5.hpp"
 
 namespace heddle::driver {

@@ -1,5 +1,5 @@
 // Text tables of a run's observables.
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>

@@ -1,6 +1,6 @@
 // `heddle verify`: hashes the physics in files of `heddle tdse` and compares hashes.
 #include "drivers/commands.hpp"
-#include "drivers/support/standard_output.hpp"
+#include "drivers/support/process/standard_output.hpp"
 #include "drivers/tdse/record/physics_hash.hpp"
 #include <heddle/core/error.hpp>
 

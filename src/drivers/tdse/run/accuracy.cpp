@@ -1,7 +1,7 @@
 // Tolerance of a run's propagator, and notes on the accuracy of pulses and grid.
 #include "drivers/tdse/run/accuracy.hpp"
 
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Initial wave functions of a deck: eigenstates, Gaussian packets, states from files or imaginary time.
 #include "drivers/tdse/run/initial.hpp"
 
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/record/text_files.hpp"
 #include <heddle/core/error.hpp>

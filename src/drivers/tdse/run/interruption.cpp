@@ -1,7 +1,7 @@
 // Signal handlers that record a request to end a run.
 #include "drivers/tdse/run/interruption.hpp"
 
-#include "drivers/support/signals.hpp"
+#include "drivers/support/process/signals.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Writing of a run's files on a background thread.
 #include "drivers/tdse/run/keeper.hpp"
 
-#include "drivers/support/clock.hpp"
+#include "drivers/support/process/clock.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 

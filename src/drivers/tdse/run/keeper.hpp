@@ -1,7 +1,7 @@
 // Writing of a run's files on a background thread.
 #pragma once
 
-#include "drivers/support/background.hpp"
+#include "drivers/support/process/background.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include <heddle/comm/communicator.hpp>
 

@@ -2,7 +2,7 @@
 #include "drivers/tdse/run/levels.hpp"
 
 #include "drivers/support/outputs.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/run/problem.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>

@@ -1,7 +1,7 @@
 // Locks and overwrite checks of the files that a run writes.
 #pragma once
 
-#include "drivers/support/file_lock.hpp"
+#include "drivers/support/process/file_lock.hpp"
 #include "drivers/tdse/run/run.hpp"
 
 #include <memory>

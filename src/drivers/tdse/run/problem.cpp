@@ -1,7 +1,7 @@
 // A deck's problem as printed lines and report entries, and a bound on ||H||_1.
 #include "drivers/tdse/run/problem.hpp"
 
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 
 #include <algorithm>

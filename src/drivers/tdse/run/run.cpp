@@ -1,8 +1,8 @@
 // A deck's run in time.
 #include "drivers/tdse/run/run.hpp"
 
-#include "drivers/support/certificates.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/matrices/certificates.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/run/accuracy.hpp"
 #include "drivers/tdse/run/course.hpp"

@@ -1,9 +1,9 @@
 // A deck's runs for many values of one of its keys.
 #include "drivers/tdse/run/scan.hpp"
 
-#include "drivers/support/file_lock.hpp"
 #include "drivers/support/outputs.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/file_lock.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/deck/keys.hpp"
 #include "drivers/tdse/record/record.hpp"
 #include "drivers/tdse/record/scan_file.hpp"

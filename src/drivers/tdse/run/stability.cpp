@@ -1,7 +1,7 @@
 // Refusal of time steps at which the Taylor series is unstable.
 #include "drivers/tdse/run/stability.hpp"
 
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/stability.hpp>
 

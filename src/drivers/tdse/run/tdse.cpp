@@ -1,8 +1,8 @@
 // `heddle tdse`: reads a deck and runs its propagation, scan or lowest levels.
 #include "drivers/commands.hpp"
 #include "drivers/shared_files.hpp"
-#include "drivers/support/standard_output.hpp"
-#include "drivers/support/text.hpp"
+#include "drivers/support/process/standard_output.hpp"
+#include "drivers/support/process/text.hpp"
 #include "drivers/tdse/deck/deck.hpp"
 #include "drivers/tdse/deck/files.hpp"
 #include "drivers/tdse/record/record.hpp"

@@ -1,8 +1,0 @@
-// External faces of meshes whose point numbers have 32 bits.
-#include "search/faces_instances.hpp"
-
-namespace heddle::search {
-
-HEDDLE_INSTANTIATE_FACES(std::int32_t);
-
-}  // namespace heddle::search

@@ -1,0 +1,165 @@
+// Bounds of the errors of solutions, proven by an approximate inverse.
+#include "solve/system/certificate.hpp"
+
+#include "core/instantiate.hpp"
+#include "solve/grid/host_copy.hpp"
+#include "solve/system/equilibration.hpp"
+#include "solve/system/memory.hpp"
+#include "solve/system/size.hpp"
+#include <heddle/blas/blas.hpp>
+#include <heddle/exact/distributed.hpp>
+#include <heddle/exact/matrix.hpp>
+#include <heddle/gemm/gemm.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace heddle::impl {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+// The largest of non-negative numbers; infinity if one is a NaN.
+double largest(const std::vector<double>& numbers) {
+  double most = 0;
+  for (const double number : numbers) most = std::isnan(number) ? infinity : std::max(most, number);
+  return most;
+}
+
+// Upper bound of a nested sum of `terms` absolute values whose computed value in double precision is `sum`.
+double enlarged(double sum, Index terms) {
+  const auto n = static_cast<double>(terms);
+  return sum * (1.0 + (4.0 * n + 64.0) * epsilon) +
+         8.0 * (n + 1.0) * (n + 1.0) * std::numeric_limits<double>::denorm_min();
+}
+
+// Upper bounds of the sums over each row of |I - V S|; A differs from S by no more than the smallest number.
+template <Scalar T> std::vector<double> distances_from_identity(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V) {
+  const Index n = A.rows();
+  const auto order = static_cast<double>(n);
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
+  const PlacedMatrix<T> G(A.ranks(), V.placement(), "heddle::solve::identity");
+  if (A.ranks().comm() != nullptr) {
+    const Communicator& comm = *A.ranks().comm();
+    GemmOptions options;
+    options.tile = certificate_tile(n, comm.size());
+    options.workspace_bytes = sizeof(T) * static_cast<std::size_t>(options.tile * n);
+    gemm(comm, Operation::none, Operation::none, T(1), V.distributed(), A.distributed(), T(0), G.distributed(),
+         options);
+  } else {
+    blas::gemm<T>(A.space(), Operation::none, Operation::none, T(1), V.local(), A.local(), T(0), G.local());
+  }
+  subtract_identity(G);
+  const std::vector<double> ones(static_cast<std::size_t>(n), 1.0);
+  std::vector<double> sums = sizes_of_rows(G, ones);
+  // Complex products have sums of 2 n terms in each part, and an absolute value is at most sqrt(2) of the larger part.
+  const double roundings = is_complex<T> ? 2.0 * order + 4.0 : order + 2.0;
+  if (roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
+  const double relative = (is_complex<T> ? 1.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
+  // Add the roundings of the product, and the error of each element of A, below the smallest number.
+  std::vector<double> of_a = sizes_of_rows(A, ones);
+  for (double& sum : of_a) sum = relative * sum + 2.0 * order * smallest;
+  const std::vector<double> of_product = sizes_of_rows(V, of_a);
+  // Products below the smallest normal number are off by less than the smallest one.
+  const double underflow = 4.0 * order * order * smallest;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = enlarged(sums[i] * (1.0 + 4.0 * unit) + of_product[i] + underflow, n);
+  }
+  return sums;
+}
+
+// Upper bounds of the elements of |V r|, times 2^-power.
+struct Errors {
+  std::vector<double> sizes;
+  Index power = 0;
+};
+// Errors from residuals r, each element rounded once, whose rows are multiplied by powers of two.
+template <Scalar T>
+Errors errors_by(const PlacedMatrix<T>& V, const std::vector<T>& residuals, const std::vector<Index>& rows) {
+  using Limits = std::numeric_limits<Real<T>>;
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  const auto smallest = static_cast<double>(Limits::denorm_min());
+  const std::size_t n = residuals.size();
+  // A denormal number is off by less than the smallest number.
+  constexpr Index least = Limits::min_exponent - Limits::digits + 2;
+  Errors errors;
+  errors.power = std::numeric_limits<Index>::min();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = part_size(residuals[i]);
+    const Index exponent = size > 0 && std::isfinite(size) ? std::max<Index>(std::ilogb(size) + 1, least) : least;
+    errors.power = std::max(errors.power, exponent + rows[i]);
+  }
+  std::vector<T> scaled(n);
+  std::vector<double> off(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    scaled[i] = times_power_of_two(residuals[i], rows[i] - errors.power);
+    off[i] = 4.0 * unit * magnitude(scaled[i]) + 4.0 * smallest + times_power(4.0, least + rows[i] - errors.power);
+  }
+  std::vector<T> product(n, T(0));
+  if (V.ranks().comm() != nullptr) {
+    exact::gemv<T>(*V.ranks().comm(), Operation::none, T(1), V.distributed(), scaled, T(0), product);
+  } else {
+    const auto x = device_copy(V.space(), scaled, "heddle::solve::residual");
+    const Kokkos::View<T*, MemorySpace> y(Kokkos::view_alloc(V.space(), "heddle::solve::product"), n);
+    exact::gemv(V.space(), Operation::none, T(1), V.local(), x, T(0), y);
+    const auto host = host_copy(V.space(), y);
+    std::copy(host.data(), host.data() + n, product.begin());
+  }
+  errors.sizes = sizes_of_rows(V, off);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = magnitude(product[i]) * (1.0 + 4.0 * unit) + 2.0 * smallest;
+    errors.sizes[i] = enlarged(size + errors.sizes[i], V.rows());
+  }
+  return errors;
+}
+
+}  // namespace
+
+template <Scalar T>
+// NOLINTNEXTLINE(readability-function-size): a scaled system, its solution and residuals
+double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, const PlacedMatrix<T>& X,
+                    const PlacedMatrix<T>& residuals, const std::vector<Index>& powers, const std::vector<Index>& rows,
+                    const std::vector<Index>& columns) {
+  if (X.rows() == 0) return 0.0;
+  const std::vector<double> distances = distances_from_identity(A, inverse);
+  const double off = largest(distances);
+  double worst = 0;
+  for (Index j = 0; j < X.columns(); ++j) {
+    const std::vector<T> x = column_of(X, j);
+    const std::vector<T> r = column_of(residuals, j);
+    const Index power = powers[static_cast<std::size_t>(j)];
+    Size of_x;
+    for (const T& e : x) of_x = larger_of(size_of(e), of_x);
+    const bool exact = std::all_of(r.begin(), r.end(), [](const T& e) { return e == T(0); });
+    // b is zero then, and so is the solution: if x is zero, the residual is b, without a rounding.
+    if (of_x.number == 0 && exact && off < 1.0) continue;
+    // Return on all ranks alike, before the collective errors_by().
+    if (!(off < 1.0) || !(of_x.number > 0) || !std::isfinite(of_x.number)) return infinity;
+    const Errors errors = errors_by(inverse, r, rows);
+    const double most = largest(errors.sizes);
+    if (!std::isfinite(most)) return infinity;
+    Size error;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double here = enlarged(errors.sizes[i] + distances[i] * most / (1.0 - off) * (1.0 + 8.0 * epsilon), 1);
+      error = larger_of(Size::of(here, errors.power + columns[i] - power), error);
+    }
+    const double relative = error / of_x * (1.0 + 16.0 * epsilon);
+    if (std::isnan(relative)) return infinity;
+    // Denormal quotients and powers may have lost all digits.
+    worst = std::max({worst, relative, 0x1p-1000});
+  }
+  return worst;
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                   \
+  template double proven_error<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&,       \
+                                  const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&, \
+                                  const std::vector<Index>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle::impl

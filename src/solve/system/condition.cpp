@@ -1,0 +1,61 @@
+// Condition numbers from factors.
+#include "core/instantiate.hpp"
+#include "solve/grid/over_ranks.hpp"
+#include "solve/lu/pivots.hpp"
+#include "solve/system/inverse_norm.hpp"
+#include <heddle/solve/solve.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+template <Scalar T> void check_condition(const PlacedMatrix<T>& LU, const LuReport& factors, const LuOptions& options) {
+  require_factors("condition", LU, factors);
+  require_lu_options("condition", LU.rows(), LU.columns(), options);
+}
+template <Scalar T>
+double estimated_condition(const PlacedMatrix<T>& LU, const LuReport& factors, double norm, const LuOptions& options) {
+  if (LU.rows() == 0) return 0.0;
+  if (factors.info != 0) return std::numeric_limits<double>::infinity();
+  const std::vector<Index> none(static_cast<std::size_t>(LU.rows()), 0);
+  const Size estimate = Size::of(norm) * InverseNorm<T>(LU, &factors.pivots, options)(none, none);
+  return std::isnan(estimate.number) ? estimate.number : std::max(1.0, estimate.value());
+}
+
+}  // namespace
+}  // namespace impl
+
+template <Scalar T>
+double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors, double norm,
+                 const LuOptions& options) {
+  const impl::PlacedMatrix<T> of(LU);
+  return impl::over_ranks(
+      comm, "condition", impl::and_placements(impl::arguments_of(options), LU.placement(), LU.placement()),
+      [&] {
+        impl::require_same_ranks("condition", "LU", LU, comm);
+        impl::check_condition(of, factors, options);
+      },
+      [&] { return impl::estimated_condition(of, factors, norm, options); });
+}
+
+template <Scalar T>
+double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors, double norm,
+                 const LuOptions& options) {
+  const impl::PlacedMatrix<T> of(space, "condition", "LU", LU);
+  impl::check_condition(of, factors, options);
+  return impl::estimated_condition(of, factors, norm, options);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template double condition<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&, double, \
+                               const LuOptions&);                                                         \
+  template double condition<T>(const ExecutionSpace&, const MatrixView<T>&, const LuReport&, double, const LuOptions&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle

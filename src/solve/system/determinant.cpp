@@ -1,0 +1,122 @@
+// Determinants, of matrices and from factors.
+#include "core/instantiate.hpp"
+#include "solve/grid/over_ranks.hpp"
+#include "solve/lu/pivots.hpp"
+#include "solve/system/equilibration.hpp"
+#include "solve/system/inverse_norm.hpp"
+#include "solve/system/residuals.hpp"
+#include <heddle/solve/memory.hpp>
+#include <heddle/solve/solve.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace heddle {
+namespace impl {
+namespace {
+
+// Return the product of the diagonal's elements, with the signs of the interchanges.
+template <Scalar T> Determinant<T> product_of(const std::vector<T>& diagonal, const std::vector<Index>& pivots) {
+  Determinant<T> result{T(1), 0};
+  const auto normalise = [&] {
+    const double size = part_size(result.mantissa);
+    if (size == 0 || !std::isfinite(real_of<double>(result.mantissa)) ||
+        !std::isfinite(imaginary_of<double>(result.mantissa))) {
+      return false;
+    }
+    const int power = std::ilogb(size) + 1;
+    // In two steps, as 2^-power itself may be beyond the range.
+    const int half = power / 2;
+    result.mantissa *= static_cast<Real<T>>(std::ldexp(1.0, -half));
+    result.mantissa *= static_cast<Real<T>>(std::ldexp(1.0, half - power));
+    result.exponent += power;
+    return true;
+  };
+  bool regular = normalise();
+  for (std::size_t k = 0; k < diagonal.size(); ++k) {
+    // Extract the element's own power of two first, so that no product over- or underflows.
+    const Determinant<T> before = result;
+    result = {pivots[k] == static_cast<Index>(k) ? diagonal[k] : -diagonal[k], before.exponent};
+    regular = normalise() && regular;
+    result.mantissa = multiply_add(before.mantissa, result.mantissa, T(0));
+    regular = normalise() && regular;
+  }
+  if (!regular) result.exponent = 0;
+  return result;
+}
+
+template <Scalar T> void check_determinant(const PlacedMatrix<T>& A, const LuOptions& options) {
+  require_square("determinant", "A", A);
+  require_lu_options("determinant", A.rows(), A.columns(), options);
+  require_grid("determinant", options, A.ranks().size());
+}
+template <Scalar T> Determinant<T> determinant_of(const PlacedMatrix<T>& A, const LuOptions& options) {
+  const int ranks = A.ranks().size();
+  const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
+  const bool on_device = A.residence() == Residence::device;
+  const double needed = lu_memory<T>(A.rows(), A.columns(), ranks, options, options.grid_rows == 1, A.residence()) +
+                        (on_device ? bytes_of_local<T>(A.rows(), columns_of(schedule, ranks)) : 0.0);
+  require_memory("determinant", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
+  const Equilibration<T> scaling(A, false);
+  const PlacedMatrix<T> factors = copy_to_factor(A, options);
+  if (scaling.scales()) scale_by(factors, scaling.rows(), scaling.columns());
+  const LuReport report = factor_by_lu(factors, options);
+  Determinant<T> found = product_of(diagonal_of(factors), report.pivots);
+  const double size = part_size(found.mantissa);
+  if (size == 0) return found;
+  // A matrix with a row or column of zeros is not scaled, and its factorization may produce infinities as well.
+  const std::vector<Index> none(static_cast<std::size_t>(A.rows()), 0);
+  if (report.info != 0 && std::isfinite(one_norm(A, none, none).number)) return {T(0), 0};
+  if (!std::isfinite(size)) return found;
+  for (const std::vector<Index>* exponents : {&scaling.rows(), &scaling.columns()}) {
+    found.exponent -= std::accumulate(exponents->begin(), exponents->end(), Index{0});
+  }
+  return found;
+}
+
+}  // namespace
+}  // namespace impl
+
+template <Scalar T>
+Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
+  const impl::PlacedMatrix<T> a(A);
+  std::vector<impl::Argument> arguments = impl::arguments_of(options);
+  arguments.push_back(impl::argument("A", A.placement()));
+  return impl::over_ranks(
+      comm, "determinant", arguments, [&] { impl::check_determinant(a, options); },
+      [&] { return impl::determinant_of(a, options); });
+}
+
+template <Scalar T>
+Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
+  const impl::PlacedMatrix<T> a(space, "determinant", "A", A);
+  impl::check_determinant(a, options);
+  return impl::determinant_of(a, options);
+}
+
+template <Scalar T>
+Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors) {
+  const impl::PlacedMatrix<T> of(LU);
+  return impl::over_ranks(
+      comm, "determinant", std::vector<impl::Argument>{impl::argument("LU", LU.placement())},
+      [&] { impl::require_factors("determinant", of, factors); },
+      [&] { return impl::product_of(impl::diagonal_of(of), factors.pivots); });
+}
+
+template <Scalar T>
+Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors) {
+  const impl::PlacedMatrix<T> of(space, "determinant", "LU", LU);
+  impl::require_factors("determinant", of, factors);
+  return impl::product_of(impl::diagonal_of(of), factors.pivots);
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                 \
+  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&); \
+  template Determinant<T> determinant<T>(const ExecutionSpace&, const MatrixView<T>&, const LuOptions&);      \
+  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&);  \
+  template Determinant<T> determinant<T>(const ExecutionSpace&, const MatrixView<T>&, const LuReport&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+}  // namespace heddle
