@@ -23,7 +23,7 @@ ROUNDING_LISTS = "src/cmake/HeddleRounding.cmake"
 ROUNDING_FILES = {ROUNDING_LISTS, "src/cmake/HeddleFlags.cmake"}
 # Calls of MPI, though the public headers bring its own along: what ranks say to each other is a Communicator's to send.
 MPI_CALL = re.compile(r"\b(P?MPIX?_[A-Z][a-z]\w*)\s*\(")
-MPI_FILES = re.compile(r"(src|include/heddle)/comm/|src/drivers/(main|machine/info|support/ranks)\.cpp$"
+MPI_FILES = re.compile(r"(src|include/heddle)/comm/|src/drivers/(program|machine/info|support/ranks)\.cpp$"
                        r"|python/src/(runtime|distributed)\.cpp$")
 ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTILINE)
 
@@ -31,7 +31,7 @@ ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTIL
 def resolve(root, path, name):
     """The file of the repository that `#include "name"` in path means, or None."""
     top = path.relative_to(root).parts[0]
-    for folder in (path.parent, root / top, root / "src"):
+    for folder in (path.parent, root / top, root / "src", *([root / "tests"] if path.name.endswith("_test.cpp") else [])):
         for candidate in (folder / name, folder / f"{name}.in"):
             if candidate.is_file():
                 return candidate.resolve().relative_to(root)
@@ -68,7 +68,7 @@ def judge(page, root, path, bracket, name):
         found = resolve(root, path, name)
         if found is None:
             return "there is no such file"
-        if found.parts[0] == top and top in ("tests", "perf", "python"):
+        if (found.parts[0] == top and top in ("tests", "perf", "python")) or found.parts[:2] == ("tests", "support"):
             return None  # support headers, and those of its own folder
         target = found.parts[1] if len(found.parts) > 2 else ""
         allowed = private_rooms(page, where, room)
@@ -80,6 +80,17 @@ def judge(page, root, path, bracket, name):
     if top in ("include", "src") and room in page.uses and target not in page.reach(room):
         return f"{room} may not use {target or 'the umbrella header'}"
     return None
+
+
+MOST_FILES = 25  # A folder with more wants to be two.
+
+
+def check_sizes(root):
+    """Folders of the library, of the command and of the studies with too many files."""
+    folders = [folder for top in ("src", "include", "perf/studies") for folder in (root / top).rglob("*") if folder.is_dir()]
+    counts = {folder: sum(path.suffix in SUFFIXES for path in folder.iterdir()) for folder in folders}
+    return [f"{folder.relative_to(root)}: {count} files; expected at most {MOST_FILES}"
+            for folder, count in sorted(counts.items()) if count > MOST_FILES]
 
 
 def check_folders(page, root):
@@ -146,7 +157,7 @@ def check(root):
         page = rooms.read_page(text)
     except (OSError, rooms.Wrong) as error:
         return [str(error)], 0
-    findings, files = check_folders(page, root) + check_names(text, root) + check_rounding(page, root), 0
+    findings, files = check_folders(page, root) + check_sizes(root) + check_names(text, root) + check_rounding(page, root), 0
     for top in ("include", "src", "tests", "perf", "examples", "python"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
@@ -286,7 +297,7 @@ ROUNDINGS = [  # a file, its text, whether it is right
 
 CALLS = [  # a file, its text, whether it is right
     ("src/comm/turns.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", True),
-    ("src/drivers/main.cpp", "int main() { MPI_Finalize(); }\n", True),
+    ("src/drivers/program.cpp", "int main() { MPI_Finalize(); }\n", True),
     ("src/gemm/bands.cpp", "// what MPI_Barrier(comm) does\n", True),
     ("tests/gemm/bands_test.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", True),
     ("src/gemm/bands.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", False),
@@ -324,6 +335,12 @@ def self_test():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         wrong += [f"of the repository itself: {finding}" for finding in check(root)[0]]
+        full = [root / "src/core" / f"part_{number}.cpp" for number in range(MOST_FILES)]
+        for path in full:
+            path.touch()
+        wrong += [] if check(root)[0] else ["src/core: more files than a folder may have were let through"]
+        for path in full:
+            path.unlink()
         for cases, expected in ((ALLOWED, False), (REFUSED, True)):
             wrong += [f"{name}: #include {include} was {'let through' if expected else 'refused'}"
                       for name, include in cases

@@ -1,5 +1,5 @@
 // Benchmarks of C = A B over all GPUs against cuBLASMp: the same matrices in turn, in one run.
-#include "drivers/study/cublasmp.hpp"
+#include "studies/gemm/cublasmp.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>

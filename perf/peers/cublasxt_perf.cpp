@@ -1,5 +1,5 @@
 // Benchmarks of C = A B with matrices in pinned host memory, on all GPUs of a node, against cublasXt.
-#include "drivers/study/cublasxt.hpp"
+#include "studies/gemm/cublasxt.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>

@@ -1,5 +1,5 @@
 // Benchmarks of C = A B against ScaLAPACK's pdgemm and pzgemm: the same matrices, in turn, in one run.
-#include "drivers/study/scalapack.hpp"
+#include "studies/gemm/scalapack.hpp"
 #include "support/measure.hpp"
 #include "support/operands.hpp"
 #include <heddle/gemm/gemm.hpp>

@@ -5,13 +5,17 @@ if(CMAKE_CROSSCOMPILING)
   return()
 endif()
 set(manual ${PROJECT_BINARY_DIR}/manual)
+set(writer heddle_command)
+if(HEDDLE_STUDIES AND NOT HEDDLE_FUZZ)
+  set(writer heddle_study)
+endif()
 # Writes one format, once the command has changed.
 function(heddle_manual format)
   add_custom_command(OUTPUT ${manual}/${format}.stamp
     COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0
-            $<TARGET_FILE:heddle_command> manual --format ${format} --output ${manual}/${format}
+            $<TARGET_FILE:${writer}> manual --format ${format} --output ${manual}/${format}
     COMMAND ${CMAKE_COMMAND} -E touch ${manual}/${format}.stamp
-    DEPENDS heddle_command COMMENT "heddle manual --format ${format}" VERBATIM)
+    DEPENDS ${writer} COMMENT "heddle manual --format ${format}" VERBATIM)
 endfunction()
 foreach(format man bash zsh)
   heddle_manual(${format})

@@ -1,60 +1,6 @@
-// The command `heddle`: parses, brings up MPI and Kokkos, runs one subcommand, and turns every failure into one line
-// and an exit code that all ranks share.
-#include "drivers/command_line.hpp"
-#include "drivers/support/process/signals.hpp"
-#include "drivers/support/process/standard_output.hpp"
-#include "drivers/support/ranks.hpp"
-
-namespace heddle::driver {
-namespace {
-
-int run_on_ranks(int argc, char** argv, const Selection& selection) {
-  prepare_single_process();
-  int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  const int code = run_agreed([&] {
-    const DeviceBinding device = bind_device(MPI_COMM_WORLD);
-    auto settings = device.settings();
-    settings.set_disable_warnings(true);  // Kokkos would repeat its hint about thread binding on every rank.
-    const Kokkos::ScopeGuard kokkos(settings);
-    return run_parallel(selection, device);
-  });
-  MPI_Finalize();
-  return code;
-}
-
-// Report bad usage, which every rank has found alike. One rank prints, and none exits before it has, since a launcher
-// ends the others as soon as one returns non-zero.
-int refuse_usage(int argc, char** argv, const CommandLine& line) {
-  if (!launcher_rank()) {
-    complain(line.complaint);
-    return *line.exit_code;
-  }
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) complain(line.complaint);
-  MPI_Finalize();
-  return *line.exit_code;
-}
-
-int run(int argc, char** argv) {
-  const CommandLine line = read_command_line(argc, argv);
-  if (!line.complaint.empty()) return refuse_usage(argc, argv, line);
-  if (line.exit_code) return *line.exit_code;
-  return line.selection.serial ? run_serial(line.selection) : run_on_ranks(argc, argv, line.selection);
-}
-
-}  // namespace
-}  // namespace heddle::driver
+// The command `heddle`.
+#include "drivers/program.hpp"
 
 int main(int argc, char** argv) {
-  try {
-    heddle::driver::remove_files_on_signals();
-    return heddle::driver::checked_output(heddle::driver::run(argc, argv));
-  } catch (...) {
-    const auto failure = heddle::driver::current_failure();
-    heddle::driver::complain(failure.message);
-    return failure.exit_code;
-  }
+  return heddle::driver::run_main(argc, argv);
 }

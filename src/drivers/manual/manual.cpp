@@ -2,6 +2,7 @@
 // those who build or package Heddle, so no help lists it.
 #include "drivers/command_line.hpp"
 #include "drivers/manual/pages.hpp"
+#include "drivers/studies.hpp"
 #include <heddle/core/pending_file.hpp>
 
 #include <CLI/CLI.hpp>
@@ -33,6 +34,9 @@ const OptionTable<Options>& all_options() {
 }
 
 int run(const Options& options) {
+  require(has_studies() || options.format != markdown_pages,
+          "--format markdown: the site's pages have the options of `heddle study`, and this build has no heddle-study "
+          "(-DHEDDLE_STUDIES=ON)");
   const std::filesystem::path folder = options.folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -5,12 +5,7 @@
 #include "drivers/gemm/trace.hpp"
 #include "drivers/plot/pictures.hpp"
 #include "drivers/predict/predict.hpp"
-#include "drivers/study/exact.hpp"
-#include "drivers/study/exact_errors.hpp"
-#include "drivers/study/faces.hpp"
-#include "drivers/study/gemm.hpp"
-#include "drivers/study/jacobi.hpp"
-#include "drivers/study/transpose.hpp"
+#include "drivers/studies.hpp"
 #include "drivers/support/outputs.hpp"
 #include "drivers/support/process/standard_output.hpp"
 #include "drivers/support/process/text.hpp"
@@ -67,12 +62,7 @@ Picture picture_of(const std::filesystem::path& input) {
     require_trace(input);
     return {"plot/gemm_trace.py", "matplotlib", "python3-matplotlib"};
   }
-  if (looks_like_study(input)) return study_picture;
-  if (looks_like_study_jacobi(input)) return study_jacobi_picture;
-  if (looks_like_study_faces(input)) return study_faces_picture;
-  if (looks_like_study_gemm(input)) return study_gemm_picture;
-  if (looks_like_study_exact(input)) return study_exact_picture;
-  if (looks_like_study_exact_errors(input)) return study_exact_errors_picture;
+  if (const std::optional<Picture> of_study = study_picture_of(input)) return *of_study;
   if (looks_like_scf(input)) return scf_picture;
   if (looks_like_prediction(input)) return prediction_picture;
   if (looks_like_levels(input)) return levels_picture;
