@@ -36,7 +36,7 @@ class Molecules(CommandTest):
         self.assertGreater(report["results"]["eigenvalues_down"][0], report["results"]["eigenvalues"][0])
 
     def test_local_functionals_of_molecules(self):
-        # docs/notes/eigen.md says how these were found by other programs.
+        # docs/notes/molecules.md says how these were found by other programs.
         three = self.solve(HYDROGEN_MOLECULE, "--functional", "lda-pw92")["results"]
         self.assertAlmostEqual(three["energy"], -1.137319, delta=1e-4)
         self.assertAlmostEqual(three["eigenvalues"][0], -0.377295, delta=1e-4)

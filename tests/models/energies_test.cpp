@@ -84,7 +84,7 @@ TEST(Energies, OfAtomsAreThoseOfNist) {
 }
 
 // Reference: finite differences in prolate spheroidal coordinates (x2dhf 3.0), Libxc's functionals:
-// docs/notes/eigen.md.
+// docs/notes/molecules.md.
 TEST(Energies, OfMoleculesAreThoseOfFiniteDifferences) {
   const Molecule hydrogen = diatomic(1, 1, 1.4);
   EXPECT_NEAR(solved(hydrogen, Functional::lda_x).energies.total(), -1.043685, 1e-4);
@@ -102,7 +102,7 @@ TEST(Energies, LithiumHydrideIsThatOfFiniteDifferences) {
   EXPECT_NEAR(hydride.up.energies[1], -0.161309, 1e-4);
 }
 
-// Reference: large sets of uncontracted Gaussians (PySCF 2.14.0, unc-aug-pc-4): docs/notes/eigen.md.
+// Reference: large sets of uncontracted Gaussians (PySCF 2.14.0, unc-aug-pc-4): docs/notes/molecules.md.
 TEST(Energies, OpenShellsOfMoleculesAreThoseOfALargeBasis) {
   Molecule ion = diatomic(3, 1, 3.015);
   ion.charge = 1;

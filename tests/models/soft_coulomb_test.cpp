@@ -39,7 +39,7 @@ TEST(SoftCoulomb, EnergiesAreThoseCommonlyGiven) {
   EXPECT_NEAR(solved_on_a_line(row_of({2}, {0}), Functional::hf).energies.total(), -2.2242, 5e-5);
 }
 
-// Reference: another program on a finer grid, which integrates exchange in another space: docs/notes/eigen.md.
+// Reference: another program on a finer grid, which integrates exchange in another space: docs/notes/molecules.md.
 TEST(SoftCoulomb, EnergiesOfAtomsAndMoleculesAreThoseOfAFinerGrid) {
   struct Expected {
     Molecule molecule;

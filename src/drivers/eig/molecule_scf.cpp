@@ -152,7 +152,7 @@ models::Functional functional_of_a_line(const MoleculeSettings& settings) {
                                        "' is no functional of one dimension; expected hf, lda-x or lda-csc");
 }
 
-// How far energies in the default basis are above the limit of a complete one: docs/notes/eigen.md has the figures.
+// How far energies in the default basis are above the limit of a complete one: docs/notes/molecules.md has the figures.
 std::string words_on_basis(const models::EvenTemperedOptions& basis) {
   return format(
       "even-tempered functions, --ratio %g --angular %d: energies are above the limit of a complete basis, with "

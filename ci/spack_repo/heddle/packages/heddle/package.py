@@ -9,25 +9,39 @@ from spack.package import *
 
 
 class Heddle(CMakePackage, CudaPackage, ROCmPackage):
-    """Distributed dense kernels on Kokkos and MPI: matrix product, matrix exponential, exact sums and LU, Jacobi
-    eigensolver, external faces of meshes, transpose and the time-dependent Schroedinger equation, one MPI rank per GPU, as
-    a C++20 library and a command."""
+    """Dense linear algebra over all GPUs or cores of a cluster, one MPI rank for each GPU, on
+    Kokkos: matrix products, exponentials and transposes, the time-dependent Schroedinger equation,
+    exact sums and LU, eigenvalues, and surfaces of meshes, as a C++20 library and a command."""
 
-    # The recipe lies in Heddle's own repository, and builds what that has: a branch or a tag.
+    # The recipe lies in Heddle's own repository, and builds its branch main: there is no tag yet.
     git = Path(__file__).resolve().parents[5].as_uri()
 
     license("Apache-2.0")
 
-    version("main", branch="main")
-    version("0.1.0", tag="v0.1.0", preferred=True)
+    version("main", branch="main", preferred=True)
 
     variant("openmp", default=True, description="CPU threads by OpenMP")
     variant("shared", default=True, description="Build a shared library")
+    variant(
+        "studies",
+        default=True,
+        description="Build heddle-study, the experiments of `heddle study`",
+    )
     variant("tests", default=False, description="Build the tests and the benchmarks")
     variant("fftw", default=True, description="Split operator of `heddle tdse` on CPUs, by FFTW")
-    variant("onednn", default=False, description="Emulated products on CPUs by AMX or AVX-512 VNNI, through oneDNN")
-    variant("libxc", default=False, description="Functionals with gradients, and hybrids, for molecules, by libxc")
-    variant("nccl", default=True, description="Messages between GPUs of several nodes by NCCL, or RCCL")
+    variant(
+        "onednn",
+        default=False,
+        description="Emulated products on CPUs by AMX or AVX-512 VNNI, through oneDNN",
+    )
+    variant(
+        "libxc",
+        default=False,
+        description="Functionals with gradients, and hybrids, for molecules, by libxc",
+    )
+    variant(
+        "nccl", default=True, description="Messages between GPUs of several nodes by NCCL, or RCCL"
+    )
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
     depends_on("c", type="build")
@@ -63,8 +77,10 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             depends_on(f"kokkos cuda_arch={arch}", when=f"cuda_arch={arch}")
     with when("+rocm"):
         depends_on("kokkos+rocm")
-        # The local product of doubles is Kokkos Kernels' call of rocBLAS; CPUs and CUDA need neither.
-        depends_on("kokkos-kernels@4.6:5 +blas+rocblas scalars=float,double,complex_float,complex_double")
+        # Local products of doubles are Kokkos Kernels' calls of rocBLAS; others need neither.
+        depends_on(
+            "kokkos-kernels@4.6:5 +blas+rocblas scalars=float,double,complex_float,complex_double"
+        )
         depends_on("rocblas")
         depends_on("rocsolver")
         depends_on("rocprim")
@@ -74,6 +90,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
             depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
     conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
     conflicts("cuda_arch=none", when="+cuda", msg="+cuda needs a cuda_arch, as in cuda_arch=90")
+    conflicts("+tests", when="~studies", msg="the tests run `heddle study`")
 
     with when("+tests"):
         depends_on("googletest@1.12:")
@@ -91,6 +108,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         args = [
             self.define("HEDDLE_ARCH", ""),  # Spack's compiler wrapper names the architecture
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("HEDDLE_STUDIES", "studies"),
             self.define_from_variant("HEDDLE_TESTS", "tests"),
             self.define_from_variant("HEDDLE_BENCHMARKS", "tests"),
             self.define("HEDDLE_FFTW", self.spec.satisfies("+fftw~cuda~rocm")),
