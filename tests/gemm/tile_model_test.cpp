@@ -1,5 +1,5 @@
 // The tile model: bounds of tiles, predicted times and stored rates.
-#include "gemm/plan/predict.hpp"
+#include "gemm/plan/choose_tile.hpp"
 #include "gemm/rates.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
@@ -81,7 +81,7 @@ TEST(TileModel, ChosenTileMeetsTheBoundsAndIsNearTheBestPrediction) {
   for (const Index n : {4096, 16384}) {
     for (const int ranks : {2, 4}) {
       impl::Product product = paper_product(n, ranks);
-      const Index tile = impl::choose_tile(rates, cost, product, 1, std::size_t{1} << 30).tile;
+      const Index tile = impl::choose_tile(rates, cost, product, {1}, 0, 1, std::size_t{1} << 30).tile;
       const TileBounds bounds = tile_bounds(rates, {n, n, n, ranks, 8, 2.0});
       EXPECT_GE(tile, bounds.transfer);
       EXPECT_GE(tile, bounds.memory.value_or(1));

@@ -2,6 +2,7 @@
 #include "gemm/plan/choose.hpp"
 
 #include "core/instantiate.hpp"
+#include "gemm/plan/choose_tile.hpp"
 #include "gemm/plan/memory.hpp"
 #include "gemm/run/emulated_bands.hpp"
 
@@ -32,8 +33,9 @@ Candidate with_bands(const Product& product, const GemmOptions& options, int mos
   return candidate;
 }
 
-// Factor by which another grid has to beat one column, and several layers one layer.
-constexpr double least_gain = 0.97;
+// Factor by which several layers have to beat fewer, and another grid of an emulated product one column.
+constexpr double least_gain = 0.99;
+
 // Columns of the grids that may be taken, one column first.
 std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& options) {
   if (options.grid.columns > 0) return {options.grid.columns};
@@ -45,80 +47,11 @@ std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& option
   return columns;
 }
 
-// Elements of A and B that a rank of such a grid takes, over the length of a run.
-double received(const Product& shape, int columns) {
-  return static_cast<double>(shape.rows()) * columns / shape.ranks_of_group() +
-         static_cast<double>(shape.columns()) / columns;
-}
-
 // The tile that is given, or the published one; 0: the model chooses.
 Index settled_tile(const Product& shape, const GemmOptions& options, const MachineRates& rates,
                    const ElementCost& cost) {
   if (options.tile > 0 || options.choice == TileChoice::model) return options.tile;
   return published_tile(rates, shape_of(shape, cost));
-}
-
-// Grids worth a schedule, which takes long for many ranks: one column unless it takes twice as long as the fastest, the
-// three grids that are fastest with a guessed tile, and the one that receives least; for several layers the two that
-// receive least, the higher ones of equals.
-std::vector<int> promising(const Product& shape, const std::vector<int>& columns, const GemmOptions& options,
-                           const MachineRates& rates, const ElementCost& cost, std::size_t workspace_bytes) {
-  constexpr int few_ranks = 16;
-  if (shape.ranks <= few_ranks || columns.size() <= 2) return columns;
-  std::vector<int> best = columns;
-  std::stable_sort(best.begin(), best.end(),
-                   [&](int one, int other) { return received(shape, one) < received(shape, other); });
-  best.resize(shape.layers > 1 ? 2 : 1);
-  if (shape.layers > 1) return best;
-  const Index settled = settled_tile(shape, options, rates, cost);
-  std::vector<std::pair<double, int>> times;
-  for (const int count : columns) {
-    // A grid that receives no less than the one column gains nothing.
-    if (count > 1 && received(shape, count) >= received(shape, 1)) continue;
-    Product product = shape;
-    product.grid_columns = count;
-    product.tile = settled > 0 ? settled : guessed_tile(rates, cost, product, workspace_bytes);
-    const int bands = bands_that_fit(product, cost.bytes, workspace_bytes);
-    hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
-    times.emplace_back(predicted_seconds(rates, cost, product, bands), count);
-  }
-  const double of_one_column = times.front().first;
-  std::sort(times.begin(), times.end());
-  for (std::size_t k = 0; k < std::min<std::size_t>(times.size(), 3); ++k) best.push_back(times[k].second);
-  // No tile halves the time of a guessed one.
-  if (of_one_column <= 2 * times.front().first) best.push_back(1);
-  std::sort(best.begin(), best.end());
-  best.erase(std::unique(best.begin(), best.end()), best.end());
-  return best;
-}
-
-// The candidate of the grid that is predicted to be fastest; of the first grid if nothing can be predicted.
-template <class Make> Candidate best_grid(const std::vector<int>& grids, const Product& shape, const Make& make) {
-  std::optional<Candidate> best;
-  for (const int columns : grids) {
-    Product with_grid = shape;
-    with_grid.grid_columns = columns;
-    Candidate candidate = make(with_grid);
-    if (!best || (candidate.seconds && *candidate.seconds < least_gain * *best->seconds)) best = std::move(candidate);
-    if (!best->seconds) break;
-  }
-  return *best;
-}
-
-template <Scalar T>
-Candidate native_candidate(const Product& shape, const GemmOptions& options, const MachineRates& rates,
-                           std::size_t workspace_bytes) {
-  Product product = shape;
-  std::optional<ChosenTile> chosen;
-  product.tile = settled_tile(shape, options, rates, element_cost<T>);
-  if (product.tile == 0) {
-    chosen = choose_tile(rates, element_cost<T>, shape, options.bands_per_pass, workspace_bytes);
-    product.tile = chosen->tile;
-  }
-  Candidate candidate = with_bands(product, options, std::numeric_limits<int>::max(), sizeof(T), workspace_bytes);
-  candidate.seconds =
-      chosen ? chosen->seconds : predicted_seconds(rates, element_cost<T>, candidate.product, candidate.bands_per_pass);
-  return candidate;
 }
 
 // Bytes of the copies of C that layers take on the rank that has most of it.
@@ -161,13 +94,18 @@ std::vector<int> layers_to_try(const Product& shape, const GemmOptions& options,
 template <Scalar T>
 Candidate native_in_layers(const Product& shape, int layers, const GemmOptions& options, const MachineRates& rates,
                            std::size_t workspace_bytes) {
-  Product layered = shape;
-  layered.layers = layers;
-  const double copies = most_bytes_of_layers(layered, sizeof(T));
+  Product product = shape;
+  product.layers = layers;
+  const double copies = most_bytes_of_layers(product, sizeof(T));
   const auto left = static_cast<std::size_t>(std::max(static_cast<double>(workspace_bytes) - copies, 0.0));
-  const auto grids = promising(layered, grid_columns_of(layered, options), options, rates, element_cost<T>, left);
-  return best_grid(grids, layered,
-                   [&](const Product& with_grid) { return native_candidate<T>(with_grid, options, rates, left); });
+  const ChosenTile chosen =
+      choose_tile(rates, element_cost<T>, product, grid_columns_of(product, options),
+                  settled_tile(product, options, rates, element_cost<T>), options.bands_per_pass, left);
+  product.grid_columns = chosen.grid_columns;
+  product.tile = chosen.tile;
+  Candidate candidate = with_bands(product, options, std::numeric_limits<int>::max(), sizeof(T), left);
+  candidate.seconds = chosen.seconds;
+  return candidate;
 }
 
 // The native plan that is predicted to be fastest. More layers than a number that is slower than fewer are not tried.
@@ -231,6 +169,28 @@ std::optional<EmulatedTime> emulated_time(const Candidate& candidate, const Emul
   return EmulatedTime{seconds / ResidueSystem::planes(field_of<T>, measured), field_of<T>, wants_probe(emulation)};
 }
 
+// The emulated plan with the grid that is predicted to be fastest, of those that receive less than one column does; one
+// column without rates.
+template <Scalar T>
+Candidate best_emulated(const Product& shape, const GemmOptions& options, const MachineRates& rates,
+                        const MemoryLimits& memory, int moduli) {
+  std::optional<Candidate> best;
+  const auto received = [&](int columns) {
+    return static_cast<double>(shape.rows()) * columns / shape.ranks_of_group() +
+           static_cast<double>(shape.columns()) / columns;
+  };
+  for (const int columns : grid_columns_of(shape, options)) {
+    if (best && !(received(columns) < received(1))) continue;
+    Product with_grid = shape;
+    with_grid.grid_columns = columns;
+    Candidate candidate = emulated_candidate<T>(with_grid, options, memory, moduli);
+    if (const auto time = emulated_time<T>(candidate, options.emulation, rates)) candidate.seconds = time->with(moduli);
+    if (!best || (candidate.seconds && *candidate.seconds < least_gain * *best->seconds)) best = std::move(candidate);
+    if (!best->seconds) break;
+  }
+  return *best;
+}
+
 // The facts that follow from a candidate.
 template <Scalar T>
 PlanFacts facts_of(const Candidate& candidate, const ArithmeticChoice& arithmetic, const GemmOptions& options,
@@ -267,14 +227,7 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
     return facts_of<T>(native, arithmetic, options, rates);
   }
   const int moduli = moduli_of<T>(shape.inner(), options.emulation);
-  std::vector<int> grids = grid_columns_of(shape, options);
-  if (!rates.emulated.empty())
-    grids = promising(shape, grids, options, emulated_rates(rates), element_cost<T>, memory.workspace_bytes);
-  const Candidate emulated = best_grid(grids, shape, [&](const Product& with_grid) {
-    Candidate candidate = emulated_candidate<T>(with_grid, options, memory, moduli);
-    if (const auto time = emulated_time<T>(candidate, options.emulation, rates)) candidate.seconds = time->with(moduli);
-    return candidate;
-  });
+  const Candidate emulated = best_emulated<T>(shape, options, rates, memory, moduli);
   const std::optional<EmulatedTime> time = emulated_time<T>(emulated, options.emulation, rates);
   if (may_be_native) {
     if (!time || !(*emulated.seconds < *native.seconds)) {

@@ -9,16 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <set>
 #include <utility>
 
 namespace heddle::impl {
 namespace {
-
-bool comes_from_host_memory(const Product& product) {
-  return product.a.residence() == Residence::host || product.b.residence() == Residence::host;
-}
 
 // An operand, its bands in pieces, and the order in which each rank loads them.
 struct OperandLoads {
@@ -52,11 +46,6 @@ struct OperandLoads {
                        [&](const Piece& piece) { return piece.owner != static_cast<int>(rank); });
   }
 };
-
-// Bytes per second between two ranks; 0: transfers take no time.
-double bandwidth_between(const MachineRates& rates, bool on_one_node) {
-  return on_one_node || rates.node_bandwidth == 0.0 ? rates.link_bandwidth : rates.node_bandwidth;
-}
 
 // Seconds that each load of a rank takes to arrive once it has begun. Ranks that load from one owner at the same place
 // of their sequences share its link (a rank that loads a band of `other` at that place too counts half): ranks of its
@@ -217,6 +206,10 @@ std::vector<double> last_products_end(const MachineRates& rates, const ElementCo
 
 }  // namespace
 
+double bandwidth_between(const MachineRates& rates, bool on_one_node) {
+  return on_one_node || rates.node_bandwidth == 0.0 ? rates.link_bandwidth : rates.node_bandwidth;
+}
+
 ProductShape shape_of(const Product& product, const ElementCost& cost) {
   return {product.rows(),
           product.columns(),
@@ -328,88 +321,6 @@ std::size_t default_workspace_bytes(const Communicator& comm) {
   // Not all of the free memory can be had: allocations are rounded up, and the transport stages some bands.
   const double here = std::min(static_cast<double>(memory.total) / 8.0, 0.75 * static_cast<double>(memory.free));
   return static_cast<std::size_t>(comm.all_reduce(here, Reduction::minimum));
-}
-
-namespace {
-
-// Whether schedules of the product take so long to make that fewer are tried.
-bool is_large(const Product& product) {
-  return product.ranks > 16;
-}
-
-}  // namespace
-
-Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Product& product,
-                   std::size_t workspace_bytes) {
-  const Index share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
-  const double four_bands = 4 * cost.bytes * static_cast<double>(product.longest_run());
-  Index tile = product.on_gpus ? 256 : 64;
-  while (2 * tile <= share && 2 * tile <= rates.gemm.back().tile &&
-         four_bands * static_cast<double>(2 * tile) <= static_cast<double>(workspace_bytes)) {
-    tile *= 2;
-  }
-  return tile;
-}
-
-ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Product product, int bands_per_pass,
-                       std::size_t workspace_bytes) {
-  Index longest = std::max({product.rows(), product.columns(), Index{1}});
-  if (product.on_gpus && bands_per_pass != 1) {
-    // A GPU is full with less than the largest tile measured; larger ones only make the pipeline coarse. (With one band
-    // of A at a time they spare passes of B.)
-    longest = std::min(longest, rates.gemm.back().tile);
-  }
-  std::set<Index> candidates;
-  for (Index tile = product.on_gpus ? 256 : 64; tile <= longest; tile *= 2) {
-    candidates.insert(tile);
-    if (!is_large(product)) candidates.insert(std::min(tile + tile / 2, longest));
-  }
-  // Tiles that share the rows out evenly, with room for the ragged rest; on GPUs in whole tiles of a BLAS's own.
-  const Index grain = product.on_gpus ? 128 : 1;
-  for (Index share = 1; share <= 8; share += is_large(product) ? share : 1) {
-    const auto try_share = [&](Index extent, int ranks) {
-      const Index parts = share * ranks * grain;
-      candidates.insert(std::clamp<Index>((extent + parts - 1) / parts * grain, 1, longest));
-    };
-    try_share(product.rows(), product.grid_rows());
-    if (product.grid_columns > 1) try_share(product.columns(), product.grid_columns);
-  }
-  const TileBounds bounds = tile_bounds(rates, shape_of(product, cost));
-  // The bounds are those of the published algorithm, one band of A at a time; holding more lets smaller tiles do.
-  const Index smallest = std::max(bounds.memory.value_or(1), bounds.transfer);
-  if (bands_per_pass == 1 && *candidates.rbegin() >= smallest) {
-    candidates.erase(candidates.begin(), candidates.lower_bound(smallest));
-  }
-  // Costs that the model leaves out are paid once a tile, and between nodes once a band and message, too, if a rank
-  // waits for its turn on a core before it answers: over four hosts tiles of 171 were predicted to take 8 % less than
-  // those of 512, and took 17 % more; on four GPUs those of 1024 were predicted to take 0.2 % less than those of 2048,
-  // and took 4 % more. With A or B in host memory they make coarse pipelines slower: a bus that other devices use too
-  // brings less than was measured, and the first tile waits for two bands.
-  const bool smallest_of_near = product.on_gpus && comes_from_host_memory(product);
-  const double tolerated = smallest_of_near ? 1.02 : product.node_of.empty() || product.on_gpus ? 1.01 : 1.10;
-  // By rising tile; large ones first, as they are planned in less time. A tile whose products alone would take longer
-  // than all of another tile's needs no schedule.
-  std::vector<ChosenTile> times;
-  double best = std::numeric_limits<double>::infinity();
-  const double flops = cost.flops_per_multiply_add * static_cast<double>(product.rows()) *
-                       static_cast<double>(product.columns()) * static_cast<double>(product.inner()) *
-                       (product.half ? 0.5 : 1.0) / product.ranks;
-  for (auto tile = candidates.rbegin(); tile != candidates.rend(); ++tile) {
-    product.tile = *tile;
-    if (flops / rates.flops_at(*tile) > tolerated * best) continue;
-    const int bands = bands_per_pass > 0 ? std::min(bands_per_pass, most_bands(product))
-                                         : bands_that_fit(product, cost.bytes, workspace_bytes);
-    hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
-    times.insert(times.begin(), {*tile, predicted_seconds(rates, cost, product, bands)});
-    best = std::min(best, times.front().seconds);
-  }
-  const auto near_best = [&](const ChosenTile& one) { return one.seconds <= tolerated * best; };
-  // Between nodes a rank also waits for late bands once a tile, so it gets two tiles or more along either side.
-  const Index half_share = std::min(product.rows() / product.grid_rows(), product.columns() / product.grid_columns) / 2;
-  const auto is_coarse = [&](Index tile) { return !product.node_of.empty() && tile > half_share; };
-  const auto largest = std::find_if(times.rbegin(), times.rend(),
-                                    [&](const ChosenTile& one) { return near_best(one) && !is_coarse(one.tile); });
-  return smallest_of_near || largest == times.rend() ? *std::find_if(times.begin(), times.end(), near_best) : *largest;
 }
 
 }  // namespace heddle::impl

@@ -15,6 +15,9 @@ struct ElementCost {
 /// Shape of the product, for the bounds on its tile.
 [[nodiscard]] ProductShape shape_of(const Product& product, const ElementCost& cost);
 
+/// Bytes per second between two ranks; 0: transfers take no time.
+[[nodiscard]] double bandwidth_between(const MachineRates& rates, bool on_one_node);
+
 /// Seconds of the slowest rank. Its products run one after the other at the rate measured for the tile, less what the
 /// device loses with time, each when its bands are there; the bands come one after the other, as fast as the link is
 /// where ranks that load from one owner share it, through the bus where they are in host memory, each when its slot is
@@ -55,23 +58,5 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
 /// GemmOptions::workspace_bytes where it is left open: an eighth of a device's memory, or three quarters of its free
 /// memory if less, the least of all ranks; 1 GiB on CPUs. Collective.
 [[nodiscard]] std::size_t default_workspace_bytes(const Communicator& comm);
-
-/// Return a tile of which each rank computes at least two along either side and four bands fit, if one exists.
-[[nodiscard]] Index guessed_tile(const MachineRates& rates, const ElementCost& cost, const Product& product,
-                                 std::size_t workspace_bytes);
-
-/// A tile, and the time that is predicted with it.
-struct ChosenTile {
-  Index tile = 0;
-  double seconds = 0.0;
-};
-
-/// Return the largest tile within 1 % of the least predicted time (10 % for CPUs between nodes), since costs that the
-/// model leaves out are paid once a tile; between nodes the largest of which each rank computes at least two along
-/// either side, if any. On GPUs with A or B in host memory, return the smallest within 2 %. With one band of A at a
-/// time only tiles that meet both bounds count (but for small matrices, where none does). For more than 16 ranks fewer
-/// tiles are tried. `product.tile` is ignored.
-[[nodiscard]] ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, Product product,
-                                     int bands_per_pass, std::size_t workspace_bytes);
 
 }  // namespace heddle::impl

@@ -416,15 +416,29 @@ std::vector<Region> regions_of(const Product& product, const std::vector<Load>& 
 }
 
 int most_bands(const Product& product) {
-  // Every row of every group has equally many, and nothing is left over.
-  if (product.row_bands() % product.grid_rows() == 0 && product.column_bands() > 0) {
-    return std::max(product.row_bands() / product.grid_rows(), 1);
+  if (product.half) {
+    std::size_t most = 1;
+    for (const auto& strips : share_out(product, 1)) most = std::max(most, strips.size());
+    return static_cast<int>(most);
   }
-  std::size_t most = 1;
-  for (const auto& strips : share_out(product, 1)) {
-    most = std::max(most, strips.size());
+  // Every row of the grid takes as many whole bands, and runs of equally many tiles of those that are left over, of
+  // which a band has one in each column.
+  const Index rows = product.grid_rows();
+  const Index left_over = product.row_bands() % rows;
+  Index most = 0;
+  for (int q = 0; q < product.grid_columns; ++q) {
+    const auto [first, last] = product.column_share(q);
+    const Index columns = last - first;
+    if (columns == 0) continue;
+    Index parts = 0;
+    for (Index p = 0; left_over > 0 && p < rows; ++p) {
+      const Index begin = left_over * columns * p / rows;
+      const Index end = left_over * columns * (p + 1) / rows;
+      if (begin < end) parts = std::max(parts, (end - 1) / columns - begin / columns + 1);
+    }
+    most = std::max(most, product.row_bands() / rows + parts);
   }
-  return static_cast<int>(most);
+  return static_cast<int>(std::max<Index>(most, 1));
 }
 
 }  // namespace heddle::impl
