@@ -62,6 +62,9 @@ def test_callbacks_and_given_states():
 
     with pytest.raises(LookupError, match="in a callback"):
         heddle.tdse(COHERENT, callback=fails)
+    for wrong in ("one", -1, 1):
+        with pytest.raises((TypeError, ValueError), match=r"state: k = |state 1 of 1"):
+            heddle.tdse(COHERENT, callback=lambda step: step.state(wrong))
 
 
 def test_pulses_and_progress():
@@ -89,7 +92,7 @@ def test_files_are_those_of_the_command(tmp_path):
     heddle.tdse(COHERENT, {"initial.position": 1.0}, output=tmp_path / "other.h5")
     with pytest.raises(ValueError, match="differ, first in /density"):
         heddle.verify(tmp_path / "python.h5", tmp_path / "other.h5")
-    with pytest.raises(ValueError, match="expected 00"):
+    with pytest.raises(ValueError, match="expect = 00"):
         heddle.verify(tmp_path / "python.h5", expect="00")
     with pytest.raises(ValueError, match="none.h5"):
         heddle.verify(tmp_path / "none.h5")
