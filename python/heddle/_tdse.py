@@ -151,7 +151,8 @@ def _setting(key, value):
 
 
 @checked()
-def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=None, tile=0, allow_growth=False):
+def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=None, overwrite=False, tile=0,
+         allow_growth=False):
     """Propagate wave functions by a deck of `heddle tdse`, on one rank.
 
     Parameters
@@ -170,6 +171,8 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
         Function called with the share done, from 0 to 1; or a bar, whose total becomes the number of steps.
     output : path, optional
         File to write, as by `heddle tdse`; no other file is written, whatever the deck says.
+    overwrite : bool
+        Whether to replace `output` if it exists. Otherwise it is refused before the run.
     tile : int
         Tile size of the products; 0: chosen by the number of points alone.
     allow_growth : bool
@@ -194,6 +197,8 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
     0.54
     """
     changes = [_setting(key, value) for key, value in (settings or {}).items()]
+    if output is not None and not overwrite and os.path.isfile(output):
+        raise FileExistsError(f"tdse: {output} is there already; overwrite=True replaces it, output= names another file")
     if isinstance(deck, Mapping):
         text, name = _deck_text(deck), "deck"
     else:

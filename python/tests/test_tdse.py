@@ -104,6 +104,21 @@ def test_files_are_those_of_the_command(tmp_path):
     assert heddle.verify(tmp_path / "command.h5", tmp_path / "python.h5") == digest
 
 
+def test_files_are_replaced_on_request_alone(tmp_path):
+    file = tmp_path / "run.h5"
+    file.write_bytes(b"a result")
+    seen = []
+    for output in (file, str(file)):
+        with pytest.raises(FileExistsError) as refusal:
+            heddle.tdse(COHERENT, output=output, progress=seen.append)
+        assert str(refusal.value) == f"tdse: {file} is there already; overwrite=True replaces it, output= names another file"
+    assert not seen and file.read_bytes() == b"a result"
+    heddle.tdse(COHERENT, {"time.steps": 2}, output=file, overwrite=True)
+    assert len(heddle.verify(file)) == 64
+    heddle.tdse(COHERENT, {"time.steps": 2}, output=tmp_path / "other.h5", overwrite=True)
+    assert heddle.verify(file, tmp_path / "other.h5")
+
+
 def test_wrong_decks(tmp_path):
     with pytest.raises(ValueError, match="unknown key grid.xmim; the nearest known one is grid.xmin"):
         heddle.tdse({"grid": {"xmim": 1.0}})
