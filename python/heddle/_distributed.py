@@ -96,15 +96,15 @@ class DistributedMatrix:
     The placement is "rows" (a band of rows for each rank), "columns", "rank:R" (whole on one rank), or
     "cyclic:64x64:2x2" (blocks dealt out over a grid, as in ScaLAPACK; "cyclic:64x64" takes the squarest grid).
 
-    heddle.matmul, expm, solve and eigh take these matrices, too. All ranks call them with the same arguments, and their
-    results are distributed matrices.
+    heddle.matmul, expm, solve and eigh take these matrices, too, and a @ b is heddle.matmul(a, b). All ranks call them
+    with the same arguments, and their results are distributed matrices.
 
     Examples
     --------
     >>> import numpy as np, heddle
     >>> comm = heddle.Communicator()
     >>> a = heddle.DistributedMatrix.from_global(comm, np.eye(3))
-    >>> heddle.matmul(a, a).gather()
+    >>> (a @ a).gather()
     array([[1., 0., 0.],
            [0., 1., 0.],
            [0., 0., 1.]])
@@ -114,6 +114,16 @@ class DistributedMatrix:
         self.comm = comm
         self._core = core
         self._storage = storage
+
+    # NumPy's operators leave operands of this class to the class.
+    __array_ufunc__ = None
+
+    def __matmul__(self, other):
+        """Return heddle.matmul(self, other)."""
+        return product(self, other)[0]
+
+    def __rmatmul__(self, other):
+        return product(other, self)[0]
 
     @classmethod
     @checked()

@@ -118,6 +118,7 @@ def test_wrong_arguments_of_matrices_over_ranks():
                        (lambda x: heddle.DistributedMatrix.from_local(comm, x, (2, 2)), "local"),
                        (lambda x: heddle.exact.allreduce(comm, x), "values"),
                        (lambda x: heddle.matmul(made, x), "b"), (lambda x: heddle.solve(x, made), "a"),
+                       (lambda x: made @ x, "b"), (lambda x: x @ made, "a"),
                        (lambda x: heddle.phi(made, 1, out=[made, x]), "out"),
                        (lambda x: heddle.eigh(made, method=x), "method")):
         for wrong in (object(), ["x"], {"a": 1}, "no such name", *((-1, np.ones(3)) if name != "values" else ())):
