@@ -18,6 +18,7 @@ from ._eigen import EighBatchedReport, EighReport, eigh, eigh_batched
 from ._expm import ExpmMultiplyReport, ExpmReport, expm_multiply
 from ._frechet import ExpmFrechetReport, expm_frechet
 from ._gradients import expm
+from ._options import checked as _checked
 from ._phi import PhiReport, phi, phi_multiply
 from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
@@ -40,6 +41,11 @@ __version__ = _core.version()
 _atexit.register(_core.end)
 
 
+def __dir__():
+    return [*__all__, "__version__"]
+
+
+@_checked()
 def start(threads=None, device=None):
     """Start Kokkos ahead of its first use, with this number of threads and on the GPU of this number. Raise ValueError
     if it already runs with another number of threads."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._integers import as_float64, is_integer, require_unrounded, split
+from ._options import refusal
 
 SCALARS = ("float32", "float64", "complex64", "complex128")
 _NAMES = {np.dtype(name): name for name in SCALARS}
@@ -19,13 +20,11 @@ def real_name(name):
     return _REAL.get(name, name)
 
 
-def refuse_masks(value):
-    """Refuse masked arrays, alone or in lists: the mask would be lost."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise ValueError("heddle takes no masked arrays; pass array.filled(value) or array.compressed()")
+def _holds_masks(value):
+    """Return whether a value is a masked array, or a list that holds one: the mask would be lost."""
     if isinstance(value, (list, tuple)):
-        for one in value:
-            refuse_masks(one)
+        return any(_holds_masks(one) for one in value)
+    return isinstance(value, np.ma.MaskedArray)
 
 
 class NumPy:
@@ -36,13 +35,26 @@ class NumPy:
     def __init__(self):
         self.xp = np
 
-    def array(self, value):
+    def array(self, function, name, value):
+        """Return the argument of this name as an array; refuse what is none."""
         if type(value) is np.ndarray:
             return value
-        refuse_masks(value)
+        if _holds_masks(value):
+            raise ValueError(f"{function}: {name} is masked; pass {name}.filled(value) or {name}.compressed()")
         # NumPy reads the arrays of other libraries through DLPack if they are in host memory.
         by_dlpack = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
-        return np.from_dlpack(value) if by_dlpack else np.asarray(value)
+        try:
+            array = np.from_dlpack(value) if by_dlpack else np.asarray(value)
+        except (TypeError, ValueError, BufferError) as error:
+            why = "has rows of different lengths" if "inhomogeneous" in str(error) else "can't be read as an array"
+            raise TypeError(f"{function}: {name} {why}; expected an array of numbers") from None
+        if array.ndim == 0 and array.dtype.kind not in "biufc":
+            raise refusal(function, name, value, "an array of numbers")
+        return array
+
+    def converted(self, name, value):
+        """Return the expression for an argument in double precision."""
+        return f"{name}.astype(numpy.float64)" if hasattr(value, "astype") else f"numpy.array({name}, numpy.float64)"
 
     def dtype_name(self, array):
         return array.dtype.name
@@ -119,7 +131,9 @@ class CuPy(NumPy):
     def __init__(self):
         self.xp = importlib.import_module("cupy")
 
-    def array(self, value):
+    def array(self, function, name, value):
+        if not isinstance(value, self.xp.ndarray):
+            raise refusal(function, name, value, "an array of CuPy")
         return value
 
     def device(self, array):
@@ -163,10 +177,15 @@ class Torch(NumPy):
     def __init__(self):
         self.xp = importlib.import_module("torch")
 
-    def array(self, value):
+    def array(self, function, name, value):
+        if not isinstance(value, self.xp.Tensor):
+            raise refusal(function, name, value, "a tensor of PyTorch")
         if value.requires_grad:
-            raise TypeError("heddle computes no gradients; pass tensor.detach()")
+            raise TypeError(f"{function}: {name} requires a gradient, which is not computed; pass {name}.detach()")
         return value.resolve_conj().resolve_neg()
+
+    def converted(self, name, value):
+        return f"{name}.to(torch.float64)"
 
     def device(self, array):
         return str(array.device)
@@ -225,9 +244,11 @@ class Jax(NumPy):
         self.xp = importlib.import_module("jax.numpy")
         self._tracer = importlib.import_module("jax").core.Tracer
 
-    def array(self, value):
+    def array(self, function, name, value):
         if isinstance(value, self._tracer):
-            raise TypeError("heddle takes arrays of JAX outside of jit and grad, where they have elements")
+            raise TypeError(f"{function}: {name} has no elements; expected an array of JAX outside of jit and grad")
+        if not isinstance(value, self.xp.ndarray):
+            raise refusal(function, name, value, "an array of JAX")
         return value
 
     def device(self, array):
@@ -311,11 +332,12 @@ def to_host(array):
     return kind_of("", array).to_host(array)
 
 
-def operands(function, *given, integers=True):
-    """Return the library of the given arrays, the name of their common element type, and the arrays with that type and
-    strides that the C++ module takes. Integers become float64, as in SciPy; those that no double equals are refused,
+def operands(function, /, *, integers=True, **named):
+    """Return the library of the named arguments, the name of their common element type, and their arrays with that type
+    and strides that the C++ module takes. Integers become float64, as in SciPy; those that no double equals are refused,
     and without `integers` all of them."""
     # The common case takes less than a microsecond.
+    given = tuple(named.values())
     first = given[0]
     name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
     if name is not None:
@@ -327,37 +349,39 @@ def operands(function, *given, integers=True):
                 break
         else:
             return _numpy, name, given
-    kind, arrays, names, common = _common(function, given, integers)
+    kind, arrays, names, common = _common(function, named, integers)
     arrays = (a if name in SCALARS else as_float64(function, kind, a, name) for a, name in zip(arrays, names))
     return kind, common, tuple(_cast(kind, array, common) for array in arrays)
 
 
-def exact_operands(function, *given):
+def exact_operands(function, /, **named):
     """Do the same for exact sums, where integers keep all their digits: each array becomes a pair of its values rounded
     to the common type and the remainder of its integers, or None."""
+    given = tuple(named.values())
     first = given[0]
     name = _NAMES.get(first.dtype) if type(first) is np.ndarray else None
     if name is not None and all(type(array) is np.ndarray and array.dtype is first.dtype for array in given):
-        kind, name, arrays = operands(function, *given)
+        kind, name, arrays = operands(function, **named)
         return kind, name, tuple((array, None) for array in arrays)
-    kind, arrays, names, common = _common(function, given, True)
+    kind, arrays, names, common = _common(function, named, True)
     pairs = ((a, None) if name in SCALARS else split(kind, a, name) for a, name in zip(arrays, names))
     return kind, common, tuple((_cast(kind, a, common), None if rest is None else _cast(kind, rest, common))
                                for a, rest in pairs)
 
 
-def _common(function, given, integers):
-    """Return the library of the given arrays, the arrays, the names of their types, and that of the common type."""
-    kind = kind_of(function, *given)
-    arrays = [kind.array(value) for value in given]
-    for value, array in zip(given, arrays):
+def _common(function, named, integers):
+    """Return the library of the named arguments, their arrays, the names of their types, and that of the common type."""
+    kind = kind_of(function, *named.values())
+    arrays = [kind.array(function, name, value) for name, value in named.items()]
+    for value, array in zip(named.values(), arrays):
         require_unrounded(function, value, array)
     if kind is not _numpy:
         one_device(function, kind, *arrays)
     names = [kind.dtype_name(array) for array in arrays]
-    for name in names:
+    for (argument, value), name in zip(named.items(), names):
         if not (name in SCALARS or (integers and (name == "bool" or is_integer(name)))):
-            raise TypeError(f"{function}: elements of type {name}; expected float32, float64, complex64 or complex128")
+            raise TypeError(f"{function}: {argument} has elements of type {name}; expected float32, float64, complex64 or "
+                            f"complex128, as {kind.converted(argument, value)} has")
     return kind, arrays, names, np.result_type(*(name if name in SCALARS else "float64" for name in names)).name
 
 
@@ -419,12 +443,20 @@ def require_apart(function, kind, out, in_place=False, **operands):
             raise ValueError(f"{function}: out shares storage with {name}; expected storage of its own")
 
 
-def square(function, array, least=2):
+def square(function, array, name="a"):
     """Refuse arrays that are not a square matrix or a stack of them."""
     shape = tuple(array.shape)
-    if len(shape) < least or shape[-1] != shape[-2]:
-        what = "a square matrix" if least == 2 else "a stack of square matrices"
-        raise ValueError(f"{function}: shape {shape}; expected {what}")
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError(f"{function}: {name} has shape {shape}; expected a square matrix")
+
+
+def stack_of(function, a, b):
+    """Return the extents of the stack to which a and b, matrices or stacks of them or vectors, broadcast."""
+    try:
+        return np.broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
+    except ValueError:
+        raise ValueError(f"{function}: a has shape {tuple(a.shape)} and b {tuple(b.shape)}; expected stacks that broadcast") \
+            from None
 
 
 def matrix(function, array, name="a"):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from . import _core
-from ._arrays import matrix, operands
+from ._arrays import SCALARS, matrix, operands
+from ._options import checked, refusal, whole
 
 
 class Communicator:
@@ -78,15 +77,16 @@ def require_communicator(function, comm):
 
 
 def _extents(function, shape):
-    rows, columns = (operator.index(extent) for extent in shape)
-    if not (0 <= rows < 2**63 and 0 <= columns < 2**63):
-        raise ValueError(f"{function}: shape = ({rows}, {columns}); expected numbers of rows and columns from 0 to 2^63 - 1")
-    return rows, columns
+    try:
+        rows, columns = shape
+    except (TypeError, ValueError):
+        raise refusal(function, "shape", shape, "a pair of numbers of rows and columns") from None
+    return whole(0)(function, "shape[0]", rows), whole(0)(function, "shape[1]", columns)
 
 
 def _require_rank(function, root, comm):
     """Refuse a root that is not the number of a rank."""
-    if not 0 <= operator.index(root) < comm.size:
+    if not 0 <= whole()(function, "root", root) < comm.size:
         raise ValueError(f"{function}: root = {root}; expected a rank, 0 to {comm.size - 1}")
 
 
@@ -96,15 +96,15 @@ class DistributedMatrix:
     The placement is "rows" (a band of rows for each rank), "columns", "rank:R" (whole on one rank), or
     "cyclic:64x64:2x2" (blocks dealt out over a grid, as in ScaLAPACK; "cyclic:64x64" takes the squarest grid).
 
-    heddle.matmul, expm, solve and eigh take these matrices, too. All ranks call them with the same arguments, and their
-    results are distributed matrices.
+    heddle.matmul, expm, solve and eigh take these matrices, too, and a @ b is heddle.matmul(a, b). All ranks call them
+    with the same arguments, and their results are distributed matrices.
 
     Examples
     --------
     >>> import numpy as np, heddle
     >>> comm = heddle.Communicator()
     >>> a = heddle.DistributedMatrix.from_global(comm, np.eye(3))
-    >>> heddle.matmul(a, a).gather()
+    >>> (a @ a).gather()
     array([[1., 0., 0.],
            [0., 1., 0.],
            [0., 0., 1.]])
@@ -115,19 +115,39 @@ class DistributedMatrix:
         self._core = core
         self._storage = storage
 
+    # NumPy's operators leave operands of this class to the class.
+    __array_ufunc__ = None
+
+    def __matmul__(self, other):
+        """Return heddle.matmul(self, other)."""
+        return product(self, other)[0]
+
+    def __rmatmul__(self, other):
+        return product(other, self)[0]
+
     @classmethod
+    @checked()
     def empty(cls, comm, shape, dtype="float64", placement="rows"):
         """Return a matrix with uninitialized elements. All ranks call it with the same arguments."""
         require_communicator("empty", comm)
         rows, columns = _extents("empty", shape)
-        return cls(comm, _core.empty(comm._core, np.dtype(dtype).name, rows, columns, placement))
+        try:
+            name = np.dtype(dtype).name
+        except (TypeError, ValueError):
+            name = None
+        if name not in SCALARS:
+            raise refusal("empty", "dtype", dtype, "float32, float64, complex64 or complex128")
+        return cls(comm, _core.empty(comm._core, name, rows, columns, placement))
 
     @classmethod
     def like(cls, other, shape, placement="rows"):
         """Return an uninitialized matrix of `shape` with the element type and the ranks of `other`."""
+        if not isinstance(other, DistributedMatrix):
+            raise refusal("like", "other", other, "a heddle.DistributedMatrix")
         return cls.empty(other.comm, shape, other.dtype, placement)
 
     @classmethod
+    @checked()
     def from_global(cls, comm, array, placement="rows", root=0):
         """Distribute the matrix `array` of rank `root`, in host memory; the arrays of other ranks are ignored. All
         ranks call it."""
@@ -136,8 +156,8 @@ class DistributedMatrix:
         mine, trouble = (None, None), None
         if comm.rank == root:
             try:
-                kind, name, (array,) = operands("from_global", array)
-                matrix("from_global", array, "the array")
+                kind, name, (array,) = operands("from_global", array=array)
+                matrix("from_global", array, "array")
                 array = np.asfortranarray(kind.to_host(array))
                 mine = (name, array.shape)
             except (TypeError, ValueError) as error:
@@ -148,12 +168,13 @@ class DistributedMatrix:
         return made
 
     @classmethod
+    @checked()
     def from_local(cls, comm, local, shape, placement="rows"):
         """Return the matrix of `shape` whose parts the ranks pass as `local`. A column-major, writable part is shared,
         not copied; on GPUs only parts of CuPy or PyTorch are shared, and parts in host memory are copied. All ranks
         call it."""
         require_communicator("from_local", comm)
-        kind, _, (usable,) = operands("from_local", local)
+        kind, _, (usable,) = operands("from_local", local=local)
         matrix("from_local", usable, "local")
         usable = kind.columns(usable)
         rows, columns = _extents("from_local", shape)
@@ -190,6 +211,7 @@ class DistributedMatrix:
         whole = self._core.gather(root)
         return None if whole is None else np.asarray(whole)
 
+    @checked()
     def redistribute(self, placement):
         """Return a copy of the matrix in another placement. All ranks call it."""
         other = DistributedMatrix.empty(self.comm, self.shape, self.dtype, placement)
@@ -200,10 +222,21 @@ class DistributedMatrix:
         return f"<heddle.DistributedMatrix: {self.placement}, {self.dtype}>"
 
 
-def together(function, *matrices):
+def together(function, out=None, **named):
     """Refuse operands that are not all DistributedMatrix of one element type."""
-    for one in matrices:
+    named = named if out is None else {**named, "out": out}
+    for name, one in named.items():
         if not isinstance(one, DistributedMatrix):
-            raise TypeError(f"{function}: a DistributedMatrix and {type(one).__name__}; expected one kind")
-        if one.dtype != matrices[0].dtype:
-            raise TypeError(f"{function}: elements of types {matrices[0].dtype} and {one.dtype}; expected one")
+            raise refusal(function, name, one, "a heddle.DistributedMatrix as the others")
+    (first, one), *others = named.items()
+    for name, other in others:
+        if other.dtype != one.dtype:
+            raise TypeError(f"{function}: {first} has elements of type {one.dtype} and {name} of {other.dtype}; expected one "
+                            "type")
+
+
+def product(a, b, out=None, arithmetic="native", moduli=0, placement="rows", tile=0):
+    """Return the product of two DistributedMatrix, and the entries of its report."""
+    together("matmul", a=a, b=b, out=out)
+    c = DistributedMatrix.like(a, (a.shape[0], b.shape[1]), placement) if out is None else out
+    return c, _core.distributed_matmul(a._core, b._core, c._core, "N", "N", arithmetic, tile, moduli)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from . import _core
-from ._arrays import matrix, operands, real_name, result, square
+from ._arrays import operands, real_name, result, square, stack_of
 from ._distributed import DistributedMatrix
+from ._options import checked
 
 
 @dataclass(frozen=True)
@@ -44,17 +46,19 @@ class EighBatchedReport:
     rotations: int
 
 
+@checked()
 def eigh(a, b=None, lower=True, eigvals_only=False, *, method="automatic", accuracy="automatic", tolerance=0.0,
          sweeps=40, block=0, reproducible=False, full_output=False):
     """Compute eigenvalues and eigenvectors of a Hermitian matrix or of a pencil a v = w b v, like scipy.linalg.eigh.
 
     Parameters
     ----------
-    a : (n, n) array, or DistributedMatrix
-        Hermitian matrix; of any strides. Only one triangle is read: the lower one, unless `lower` is false. A
-        DistributedMatrix is read whole, and excludes b, eigvals_only, and methods other than "automatic" and "blocked".
-    b : (n, n) array, optional
-        Hermitian, positive definite matrix. Pairs with backward errors above a few roundings are refined in twice the
+    a : (..., n, n) array, or DistributedMatrix
+        Hermitian matrix or stack; of any strides. Only one triangle is read: the lower one, unless `lower` is false. A
+        stack without b, method and block is that of eigh_batched(). A DistributedMatrix is read whole, and excludes b,
+        eigvals_only, and methods other than "automatic" and "blocked".
+    b : (..., n, n) array, optional
+        Hermitian, positive definite matrix or stack. Pairs with backward errors above a few roundings are refined in twice the
         precision, with any method.
     eigvals_only : bool
         Whether to compute eigenvalues only.
@@ -68,13 +72,13 @@ def eigh(a, b=None, lower=True, eigvals_only=False, *, method="automatic", accur
     reproducible : bool
         Whether the results have the same bits for any number of threads.
     full_output : bool
-        Whether to return an EighReport, too.
+        Whether to return an EighReport, too (for a stack a list of them, or the report of eigh_batched()).
 
     Returns
     -------
-    w : (n,) array of reals
+    w : (..., n) array of reals
         Eigenvalues in ascending order.
-    v : (n, n) array, unless eigvals_only
+    v : (..., n, n) array, unless eigvals_only
         Eigenvectors: column k belongs to w[k]. They are orthonormal; with b, v^H b v = 1.
     report : EighReport, if full_output
 
@@ -96,27 +100,42 @@ def eigh(a, b=None, lower=True, eigvals_only=False, *, method="automatic", accur
             raise TypeError("eigh: of a DistributedMatrix neither b nor eigvals_only is there")
         v = DistributedMatrix.like(a, a.shape)
         w, entries = _core.distributed_eigh(a._core, v._core, options)
-        return _solution(EighReport(**entries), np.asarray(w), v, full_output)
-    kind, name, given = operands("eigh", *((a,) if b is None else (a, b)))
+        return _solution(np.asarray(w), v, _converged(entries), full_output)
+    kind, name, given = operands("eigh", a=a, **({} if b is None else {"b": b}))
     a, b = given[0], None if b is None else given[1]
-    matrix("eigh", a)
     square("eigh", a)
-    n = a.shape[0]
-    if b is not None and tuple(b.shape) != (n, n):
-        raise ValueError(f"eigh: a has shape {(n, n)} and b {tuple(b.shape)}")
-    w = result("eigh", kind, None, (n,), real_name(name), a)
-    v = None if eigvals_only else result("eigh", kind, None, (n, n), name, a, "F")
-    report = EighReport(**_core.eigh(a, b, w, v, options))
-    return _solution(report, kind.finish(w), None if v is None else kind.finish(v), full_output)
+    if len(a.shape) > 2 and b is None and method == "automatic" and block == 0:
+        return _stack("eigh", kind, name, a, eigvals_only, options, full_output)
+    n = a.shape[-1]
+    if b is not None:
+        square("eigh", b, "b")
+        if b.shape[-1] != n:
+            raise ValueError(f"eigh: a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
+    stack = tuple(a.shape[:-2]) if b is None else stack_of("eigh", a, b)
+    w = result("eigh", kind, None, (*stack, n), real_name(name), a)
+    v = None if eigvals_only else result("eigh", kind, None, (*stack, n, n), name, a, "C" if stack else "F")
+    if stack:
+        a = kind.broadcast(a, (*stack, n, n))
+        b = None if b is None else kind.broadcast(b, (*stack, n, n))
+    reports = [_converged(_core.eigh(a[i], None if b is None else b[i], w[i], None if v is None else v[i], options), i)
+               for i in np.ndindex(*stack)]
+    return _solution(kind.finish(w), None if v is None else kind.finish(v), reports if stack else reports[0], full_output)
 
 
-def _solution(report, w, v, full_output):
+def _converged(entries, index=()):
+    """Return the report of an eigenproblem; raise LinAlgError if it was not solved."""
+    report = EighReport(**entries)
     if not report.converged:
-        raise np.linalg.LinAlgError(f"eigh: not converged after {report.sweeps} sweeps")
+        raise np.linalg.LinAlgError(f"eigh:{f' matrix {index}' if index else ''} not converged after {report.sweeps} sweeps")
+    return report
+
+
+def _solution(w, v, report, full_output):
     found = [part for part in (w, v) if part is not None] + ([report] if full_output else [])
     return tuple(found) if len(found) > 1 else found[0]
 
 
+@checked()
 def eigh_batched(a, lower=True, eigvals_only=False, *, accuracy="automatic", tolerance=0.0, sweeps=40,
                  reproducible=False, full_output=False):
     """Compute eigenvalues and eigenvectors of a stack of Hermitian matrices at once, like numpy.linalg.eigh.
@@ -150,20 +169,20 @@ def eigh_batched(a, lower=True, eigvals_only=False, *, accuracy="automatic", tol
     array([[1., 2.],
            [5., 7.]])
     """
-    kind, name, (a,) = operands("eigh_batched", a)
+    kind, name, (a,) = operands("eigh_batched", a=a)
     square("eigh_batched", a)
-    shape, n = tuple(a.shape), a.shape[-1]
-    stack = a.reshape((-1, n, n)) if n else a.reshape((int(np.prod(shape[:-2])), 0, 0))
-    w = result("eigh_batched", kind, None, tuple(stack.shape[:2]), real_name(name), a)
-    v = None if eigvals_only else result("eigh_batched", kind, None, tuple(stack.shape), name, a)
     options = _core.EighOptions("automatic", accuracy, not lower, tolerance, sweeps, 0, reproducible)
+    return _stack("eigh_batched", kind, name, a, eigvals_only, options, full_output)
+
+
+def _stack(function, kind, name, a, eigvals_only, options, full_output):
+    shape = tuple(a.shape)
+    stack = a.reshape((math.prod(shape[:-2]), *shape[-2:]))
+    w = result(function, kind, None, tuple(stack.shape[:2]), real_name(name), a)
+    v = None if eigvals_only else result(function, kind, None, tuple(stack.shape), name, a)
     report = EighBatchedReport(**_core.eigh_batched(stack, w, v, options))
     if report.not_converged and not full_output:
-        raise np.linalg.LinAlgError(f"eigh_batched: {report.not_converged} of {stack.shape[0]} matrices failed, first "
+        raise np.linalg.LinAlgError(f"{function}: {report.not_converged} of {stack.shape[0]} matrices failed, first "
                                     f"number {report.first_failed}")
-    found = [kind.finish(w).reshape(shape[:-1])]
-    if v is not None:
-        found.append(kind.finish(v).reshape(shape))
-    if full_output:
-        found.append(report)
-    return tuple(found) if len(found) > 1 else found[0]
+    v = None if v is None else kind.finish(v).reshape(shape)
+    return _solution(kind.finish(w).reshape(shape[:-1]), v, report, full_output)

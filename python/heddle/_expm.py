@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import kind_of, matrix, operands, require_apart, result, square
 from ._distributed import DistributedMatrix, together
+from ._options import checked, flag, optional
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
     Parameters
     ----------
     a : (..., n, n) array, or DistributedMatrix
-        Square matrix or stack; of any strides, copied if not column-major. Stacks of matrices of up to 64 rows are
-        computed in one launch if no option but `tolerance` is given.
+        Square matrix or stack; of any strides, copied if not column-major. If no option but `tolerance` is given,
+        matrices of up to 64 rows, alone or in a stack, are computed in one launch.
     out : (..., n, n) array, optional
         Array for the result. It must not share elements with a.
     method : str
@@ -92,7 +94,7 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
     full_output : bool
         Whether to return an ExpmReport, too (for a stack a list of them).
 
-    The first call initializes MPI for this process alone, unless it is initialized.
+    The first call that is not of one launch initializes MPI for this process alone, unless it is initialized.
 
     Without `out` and `full_output` the function is differentiable for PyTorch tensors that require gradients and JAX
     arrays under jax.grad, and works within jax.jit, jax.vmap and torch.compile. The gradient is that of
@@ -109,44 +111,57 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
     True
     """
     if isinstance(a, DistributedMatrix):
-        together("expm", a, *(() if out is None else (out,)))
+        together("expm", a=a, out=out)
         e = DistributedMatrix.like(a, a.shape) if out is None else out
         options = _core.ExpmOptions(method, degree, tolerance, structure, balance, residual, certificate, arithmetic,
-                                    tile, moduli, progress)
+                                     tile, moduli, progress)
         report = ExpmReport(**_core.distributed_expm(a._core, e._core, options))
         return (e, report) if full_output else e
-    kind, name, (a,) = operands("expm", a)
+    kind, name, (a,) = operands("expm", a=a)
     square("expm", a)
     given = out
     out = result("expm", kind, out, a.shape, name, a)
-    if given is not None and len(a.shape) > 2:
-        require_apart("expm", kind, out, in_place=True, a=a)
     plain = (method, degree, structure, balance, residual, certificate, arithmetic, tile, moduli) == \
         ("automatic", 10, "automatic", False, False, False, "native", 0, 0)
-    if len(a.shape) > 2 and a.shape[-1] <= LARGEST_BATCHED and plain and progress is None and not full_output:
-        _batched(kind, a, out, tolerance)
+    batched = a.shape[-1] <= LARGEST_BATCHED and plain and progress is None and not full_output
+    if given is not None and (batched or len(a.shape) > 2):
+        require_apart("expm", kind, out, in_place=True, a=a)
+    if batched:
+        _batched(kind, a, out, tolerance, given is None)
         return kind.finish(out) if given is None else out
     options = _core.ExpmOptions(method, degree, tolerance, structure, balance, residual, certificate, arithmetic, tile,
-                                moduli, progress)
+                                 moduli, progress)
     reports = [ExpmReport(**_core.expm(a[i], out[i], options)) for i in np.ndindex(*a.shape[:-2])]
     out = kind.finish(out) if given is None else out
     return (out, reports[0] if len(a.shape) == 2 else reports) if full_output else out
 
 
-def _batched(kind, a, out, tolerance):
-    n = a.shape[-1]
-    for i in np.ndindex(*a.shape[:-3]):
-        info = kind.empty((a.shape[-3],), "int32", a)
-        if a.shape[-3] == 0 or n == 0:
-            continue
-        _core.expm_batched(a[i], out[i], info, tolerance)
-        failed = [k for k, what in enumerate(info.tolist()) if what]
-        if failed:
-            why = {1: "has elements that are not finite", 2: "has an exponential beyond the range of its type"}
-            raise RuntimeError(f"expm: matrix {(*i, failed[0])} {why[info.tolist()[failed[0]]]}"
-                               + (f"; {len(failed)} of {a.shape[-3]} failed" if len(failed) > 1 else ""))
+def _batched(kind, a, out, tolerance, contiguous):
+    """Compute the exponentials of a stack or matrix in one launch; in one for each stack of three axes if more axes of
+    `out` need not be contiguous."""
+    shape = tuple(a.shape)
+    if 0 in shape:
+        return
+    if contiguous or len(shape) <= 3:
+        flat = (math.prod(shape[:-2]), *shape[-2:])
+        parts = [(a.reshape(flat), out.reshape(flat))]
+    else:
+        parts = [(a[i], out[i]) for i in np.ndindex(*shape[:-3])]
+    done = 0
+    for from_, to in parts:
+        info = kind.empty((from_.shape[0],), "int32", a)
+        _core.expm_batched(from_, to, info, tolerance)
+        outcomes = info.tolist()
+        if any(outcomes):
+            failed = [k for k, what in enumerate(outcomes) if what]
+            index = tuple(map(int, np.unravel_index(done + failed[0], shape[:-2])))
+            why = {1: "has elements that are not finite", 2: "has an exponential that overflows"}
+            raise RuntimeError(f"expm: {f'matrix {index}' if index else 'the matrix'} {why[outcomes[failed[0]]]}"
+                               + (f"; {len(failed)} of {len(outcomes)} failed" if len(failed) > 1 else ""))
+        done += len(outcomes)
 
 
+@checked(endpoint=optional(flag))
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=1.0, method="automatic",
                   structure="general", tolerance=0.0, dimension=40, full_output=False):
     """Compute exp(time A) B for a few vectors B without the exponential, like scipy.sparse.linalg.expm_multiply.
@@ -212,7 +227,10 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=True, *, time=
         reports = act(complex(time), B, R)
         R = kind.finish(R)
         return (R, reports) if full_output else R
-    times = np.linspace(0.0 if start is None else start, stop, 50 if num is None else num, endpoint=bool(endpoint))
+    if stop is None:
+        raise ValueError(f"expm_multiply: start = {start} without stop")
+    times = np.linspace(0.0 if start is None else start, stop, 50 if num is None else num,
+                        endpoint=endpoint is None or endpoint)
     R = result("expm_multiply", kind, None, (len(times), *B.shape), name, B)
     reports, now, b = [], 0.0, B
     for k, t in enumerate(times):
@@ -228,7 +246,7 @@ def _matrix_or_operator(function, A, B, time):
     kind = kind_of(function, *((A, B) if is_array else (B,)))
     if is_array:
         return *_matrix_and_vectors(function, A, B, time), True
-    kind, name, (B,) = operands(function, B)
+    kind, name, (B,) = operands(function, B=B)
     if not hasattr(A, "shape"):
         raise TypeError(f"{function}: A is of type {type(A).__name__}; expected a matrix or what has a shape and @")
     if name in ("float32", "float64") and _is_complex(A, time):
@@ -240,24 +258,24 @@ def _matrix_or_operator(function, A, B, time):
 def vectors_beside(function, A, B, time):
     """Return the library and type of the vectors B for a DistributedMatrix A, and B in that type: A's type, or the
     complex type of its precision if A is real and B or the time is complex."""
-    kind, of_b, (B,) = operands(function, B)
+    kind, of_b, (B,) = operands(function, B=B)
     name = A.dtype.name
-    if of_b.startswith("complex") or complex(time).imag != 0:
+    if of_b.startswith("complex") or time.imag != 0:
         name = {"float32": "complex64", "float64": "complex128"}.get(name, name)
     return kind, name, B if of_b == name else kind.usable(kind.as_type(B, name))
 
 
 def _is_complex(A, time):
     dtype = getattr(A, "dtype", None)
-    return (dtype is not None and np.dtype(dtype).kind == "c") or complex(time).imag != 0
+    return (dtype is not None and np.dtype(dtype).kind == "c") or time.imag != 0
 
 
 def _matrix_and_vectors(function, A, B, time):
     """Return A and B in a common precision; a real A stays real if B is complex."""
-    _, of_a, (A,) = operands(function, A)
-    kind, of_b, (B,) = operands(function, B)
+    _, of_a, (A,) = operands(function, A=A)
+    kind, of_b, (B,) = operands(function, B=B)
     matrix(function, A, "A")
-    common = np.result_type(of_a, of_b, *(["complex64"] if complex(time).imag != 0 else [])).name
+    common = np.result_type(of_a, of_b, *(["complex64"] if time.imag != 0 else [])).name
     real = {"complex64": "float32", "complex128": "float64"}.get(common, common)
     wanted = common if of_a.startswith("complex") else real
     return (kind, common, A if of_a == wanted else kind.usable(kind.as_type(A, wanted)),

@@ -9,6 +9,7 @@ import numpy as np
 from . import _core
 from ._arrays import operands, result, square
 from ._distributed import DistributedMatrix, together
+from ._options import checked
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class ExpmFrechetReport:
     flops: float
 
 
+@checked()
 def expm_frechet(A, E, *, compute_expm=True, adjoint=False, method="automatic", tolerance=0.0, arithmetic="native", tile=0,
                  moduli=0, progress=None, full_output=False):
     """Compute the derivative L(A, E) of the exponential at A in the direction E, like scipy.linalg.expm_frechet.
@@ -76,12 +78,12 @@ def expm_frechet(A, E, *, compute_expm=True, adjoint=False, method="automatic", 
     """
     options = _core.FrechetOptions(adjoint, method, tolerance, arithmetic, tile, moduli, progress)
     if isinstance(A, DistributedMatrix) or isinstance(E, DistributedMatrix):
-        together("expm_frechet", A, E)
+        together("expm_frechet", A=A, E=E)
         exponential, derivative = DistributedMatrix.like(A, A.shape), DistributedMatrix.like(A, A.shape)
         entries = _core.distributed_expm_frechet(A._core, E._core, exponential._core, derivative._core, options)
     else:
-        kind, name, (A, E) = operands("expm_frechet", A, E)
-        square("expm_frechet", A)
+        kind, name, (A, E) = operands("expm_frechet", A=A, E=E)
+        square("expm_frechet", A, "A")
         if len(A.shape) != 2 or tuple(E.shape) != tuple(A.shape):
             raise ValueError(f"expm_frechet: A has shape {tuple(A.shape)} and E {tuple(E.shape)}; expected square "
                              f"matrices of one size")

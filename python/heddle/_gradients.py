@@ -5,6 +5,7 @@ import inspect
 import sys
 
 from . import _expm
+from ._options import checked
 
 # Options of the PyTorch operator and of the JAX function, with their defaults.
 _OPTIONS = {name: parameter.default for name, parameter in inspect.signature(_expm.expm).parameters.items()
@@ -20,6 +21,7 @@ def _wants_gradient(a):
     return jax is not None and isinstance(a, jax.core.Tracer)
 
 
+@checked()
 @functools.wraps(_expm.expm)
 def expm(a, **options):
     if options.get("out") is not None or options.get("full_output") or not _wants_gradient(a):

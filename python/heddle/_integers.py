@@ -1,7 +1,5 @@
 """Exact conversion of integers to doubles and to indices of fewer bits; inexact values are refused."""
 
-import operator
-
 import numpy as np
 
 _LIMITS = {"uint8": (0, 2**8 - 1), "int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
@@ -73,11 +71,3 @@ def narrowed(function, kind, array, wanted, what, expected):
             wrong = int(kind.to_host(array)[kind.to_host(bad)][0])
             raise ValueError(f"{function}: {what} has {wrong}; expected {expected}")
     return kind.as_type(array, wanted)
-
-
-def as_number(function, value, what):
-    """Return an argument that must be a whole number as an int."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{function}: {what} = {value!r}; expected a whole number") from None

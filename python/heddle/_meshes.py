@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._arrays import kind_of, to_host
+from ._arrays import kind_of, matrix, operands, to_host
 from ._integers import narrowed
 
 # VTK's cell number and the number of corners, which are the first points, by meshio's name. Names of cells of higher
@@ -81,21 +81,25 @@ def _turned(wedges, places):
     return np.sign(np.einsum("ij,ij->i", np.cross(u, v), w)).sum() >= 0
 
 
-def compacted(faces, points):
+def compacted(function, faces, points):
     """Return the points that the faces use, in order, their numbers among `points`, and the faces numbered by them."""
-    ids = to_host(faces.points)
+    kind, _, (points,) = operands(function, points=points)
+    points, ids = kind.to_host(points), to_host(faces.points)
+    matrix(function, points, "points")
+    if len(ids) and ids.max() >= len(points):
+        raise ValueError(f"{function}: points has {len(points)} rows; expected {ids.max() + 1} at least, those of the mesh")
     used = np.zeros(len(points), bool)
     used[ids] = True
     original = np.flatnonzero(used)
     number = np.empty(len(points), np.int64)  # set for used points only; others are never read
     number[original] = np.arange(len(original))
-    return np.asarray(points)[original], original, number[ids]
+    return points[original], original, number[ids]
 
 
 def as_pyvista(faces, points):
     import pyvista
 
-    own, original, ids = compacted(faces, points)
+    own, original, ids = compacted("as_pyvista", faces, points)
     offsets = to_host(faces.offsets)
     if len(offsets) < 2:
         return pyvista.PolyData()
@@ -117,7 +121,7 @@ def as_pyvista(faces, points):
 def as_meshio(faces, points):
     import meshio
 
-    own, original, ids = compacted(faces, points)
+    own, original, ids = compacted("as_meshio", faces, points)
     offsets = to_host(faces.offsets)
     counts = np.diff(offsets)
     cells, data = [], []

@@ -8,6 +8,7 @@ from . import _core
 from ._arrays import operands, result, square
 from ._distributed import DistributedMatrix, together
 from ._expm import LARGEST_PHI, ExpmMultiplyReport, _matrix_or_operator, _products, vectors_beside
+from ._options import checked, refusal, whole
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class PhiReport:
     flops: float
 
 
+@checked(p=whole(0, LARGEST_PHI))
 def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="native", tile=0, moduli=0, progress=None,
         full_output=False):
     """Compute phi_0(a) ... phi_p(a) of a square matrix: phi_0 = exp, and phi_k(z) = sum_j z^j / (j + k)!.
@@ -74,20 +76,20 @@ def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="nat
     """
     options = _core.PhiOptions(tolerance, structure, arithmetic, tile, moduli, progress)
     if isinstance(a, DistributedMatrix):
-        _require_order(p)
         given = out
+        if not isinstance(out, (list, tuple, type(None))):
+            raise refusal("phi", "out", out, f"a list of {p + 1} matrices")
         out = [DistributedMatrix.like(a, a.shape) for _ in range(p + 1)] if out is None else list(out)
-        together("phi", a, *out)
+        together("phi", a=a, **{f"out[{k}]": one for k, one in enumerate(out)})
         if len(out) != p + 1:
             raise ValueError(f"phi: out has {len(out)} matrices; expected {p + 1}")
         report = PhiReport(**_core.distributed_phi(a._core, [one._core for one in out], options))
         out = out if given is None else given
         return (out, report) if full_output else out
-    kind, name, (a,) = operands("phi", a)
+    kind, name, (a,) = operands("phi", a=a)
     if len(a.shape) != 2:
-        raise ValueError(f"phi: shape {tuple(a.shape)}; expected a square matrix")
+        raise ValueError(f"phi: a has shape {tuple(a.shape)}; expected a square matrix")
     square("phi", a)
-    _require_order(p)
     given = out
     out = result("phi", kind, out, (p + 1, *a.shape), name, a)
     report = PhiReport(**_core.phi(a, out, options))
@@ -95,11 +97,7 @@ def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="nat
     return (out, report) if full_output else out
 
 
-def _require_order(p):
-    if not 0 <= p <= LARGEST_PHI:
-        raise ValueError(f"phi: p = {p}; expected 0 to {LARGEST_PHI}")
-
-
+@checked()
 def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension=40, full_output=False):
     """Compute the sum over k of time^k phi_k(time A) b_k, with b_k in column k of B, without forming a matrix function.
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _core
-from ._arrays import kind_of, operands, require_apart, result
-from ._distributed import DistributedMatrix, together
+from ._arrays import kind_of, operands, require_apart, result, stack_of
+from ._distributed import DistributedMatrix, product
+from ._options import checked
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def stacked(function, kind, a, b, name, out):
     b = b[:, None] if column else b
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"{function}: {a.shape[-1]} columns of a and {b.shape[-2]} rows of b; expected as many")
-    stack = np.broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
+    stack = stack_of(function, a, b)
     shape = stack + (() if row else (a.shape[-2],)) + (() if column else (b.shape[-1],))
     c = result(function, kind, out, shape, name, a)
     whole = c
@@ -74,6 +75,7 @@ def stacked(function, kind, a, b, name, out):
     return [(a[i], b[i], whole[i]) for i in np.ndindex(*stack)], c
 
 
+@checked()
 def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=False, placement=None, tile=0):
     """Multiply two matrices, stacks of matrices, or a vector and a matrix by the rules of numpy.matmul.
 
@@ -114,10 +116,11 @@ def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=Fals
     ('emulated', 14)
     """
     if isinstance(a, DistributedMatrix) or isinstance(b, DistributedMatrix):
-        return _over_ranks(a, b, out, arithmetic, moduli, full_output, placement or "rows", tile)
+        c, entries = product(a, b, out, arithmetic, moduli, placement or "rows", tile)
+        return (c, DistributedMatmulReport(**entries)) if full_output else c
     if placement is not None or tile:
         raise TypeError("matmul: placement and tile are for a DistributedMatrix alone")
-    kind, name, (a, b) = operands("matmul", a, b, integers=False)
+    kind, name, (a, b) = operands("matmul", a=a, b=b, integers=False)
     of_a, of_b = a.shape, b.shape
     if len(of_a) == len(of_b) == 2 and of_a[1] == of_b[0]:
         c = result("matmul", kind, out, (of_a[0], of_b[1]), name, a)
@@ -132,16 +135,10 @@ def matmul(a, b, /, out=None, *, arithmetic="native", moduli=0, full_output=Fals
     return c, reports[0] if len(c.shape) <= 2 else reports
 
 
-def _over_ranks(a, b, out, arithmetic, moduli, full_output, placement, tile):
-    together("matmul", a, b, *(() if out is None else (out,)))
-    c = DistributedMatrix.like(a, (a.shape[0], b.shape[1]), placement) if out is None else out
-    entries = _core.distributed_matmul(a._core, b._core, c._core, "N", "N", arithmetic, tile, moduli)
-    return (c, DistributedMatmulReport(**entries)) if full_output else c
-
-
 _INTEGERS = ("int32", "int64")
 
 
+@checked()
 def transpose(a, /, out=None, *, conjugate=False):
     """Transpose a matrix, or each matrix of a stack, in memory at about the speed of a copy.
 
@@ -165,12 +162,12 @@ def transpose(a, /, out=None, *, conjugate=False):
            [2., 5.]])
     """
     kind = kind_of("transpose", a)
-    a = kind.array(a)
+    a = kind.array("transpose", "a", a)
     name = kind.dtype_name(a)
     if name in _INTEGERS:
         a = kind.usable(a)
     else:
-        kind, name, (a,) = operands("transpose", a, integers=False)
+        kind, name, (a,) = operands("transpose", a=a, integers=False)
     if len(a.shape) not in (2, 3):
         raise ValueError(f"transpose: a has shape {tuple(a.shape)}; expected a matrix or a stack of them")
     shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])

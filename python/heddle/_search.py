@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _core
 from ._arrays import kind_of, one_device, to_host
-from ._integers import as_number, narrowed
+from ._integers import narrowed
 from ._meshes import as_meshio, as_pyvista, cells_of
+from ._options import checked, one_of, whole
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class ExternalFaces:
     report: ExternalFacesReport
 
 
+@checked()
 def duplicates(keys, *, algorithm="automatic", hash="automatic", memory=0):
     """Find equal keys among integers or rows of integers.
 
@@ -130,18 +132,20 @@ def duplicates(keys, *, algorithm="automatic", hash="automatic", memory=0):
     (array([0, 1, 0, 0]), array([0, 1]), array([3, 1]))
     """
     kind = kind_of("duplicates", keys)
-    keys = kind.array(keys)
+    keys = kind.array("duplicates", "keys", keys)
     if len(keys.shape) not in (1, 2):
-        raise ValueError(f"duplicates: shape {tuple(keys.shape)}; expected a vector or the rows of a matrix")
+        raise ValueError(f"duplicates: keys has shape {tuple(keys.shape)}; expected a vector or the rows of a matrix")
     name = kind.dtype_name(keys)
     if not name.startswith(("int", "uint")):
-        raise TypeError(f"duplicates: elements of type {name}; expected integers of 8 to 64 bits")
+        raise TypeError(f"duplicates: keys has elements of type {name}; expected integers of 8 to 64 bits, as "
+                        "keys.astype(numpy.int64) has")
     keys = kind.usable(keys)
     found = _core.duplicates(keys, _core.SearchOptions(algorithm, hash, memory))
     taken = {key: kind.taken(found[key], keys) for key in ("group", "first", "count")}
     return Duplicates(**taken, report=SearchReport(**found["report"]))
 
 
+@checked(ghost_cells=one_of("hide", "drop", "keep", expected="'hide', 'drop' or 'keep'"))
 def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, ghost_cells="hide",
                    algorithm="automatic", memory=0):
     """Find the external faces of a mesh: the sides of cells that no other cell shares.
@@ -189,7 +193,7 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
         if offsets is None:
             kind, kinds = kinds, None
     arrays = kind_of("external_faces", cells)
-    cells = arrays.array(cells)
+    cells = arrays.array("external_faces", "cells", cells)
     if arrays.dtype_name(cells) != "int32":
         cells = narrowed("external_faces", arrays, cells, "int64", "cells", "integers below 2^63")
     name = arrays.dtype_name(cells)
@@ -204,7 +208,7 @@ def external_faces(cells, kind=None, *, kinds=None, offsets=None, ghosts=None, g
     def flat(array, wanted, what="cells", expected="integers"):
         if array is None:
             return None
-        array = arrays.array(array)
+        array = arrays.array("external_faces", what, array)
         one_device("external_faces", arrays, cells, array)
         array = arrays.usable(narrowed("external_faces", arrays, array, wanted, what, expected))
         return np.ascontiguousarray(array).reshape(-1) if arrays.name == "numpy" else array.reshape(-1)
@@ -237,7 +241,7 @@ def _kind_number(cells, kind):
     if isinstance(kind, str):
         number, wanted = _CELLS[kind]
     else:
-        number = as_number("external_faces", kind, "kind")
+        number = whole()("external_faces", "kind", kind)
         wanted = dict(_CELLS.values()).get(number)
         if wanted is None:
             raise ValueError(f"external_faces: kind = {number}; expected one of {', '.join(map(str, dict(_CELLS.values())))}")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import _core
-from ._arrays import matrix, operands, require_apart, result, square
+from ._arrays import matrix, operands, real_name, require_apart, result, square, stack_of
 from ._distributed import DistributedMatrix, together
-from ._integers import as_number
+from ._options import checked, flag, one_of, refusal, warn, whole
 
 
 class IllConditionedWarning(RuntimeWarning):
@@ -86,10 +85,7 @@ class SolveReport:
     """Proven bound on |x - a^-1 b| / |x|, if `certificate` requests it; infinite if none could be proven."""
 
 
-def _options(arithmetic, block, group, progress):
-    return _core.FactorOptions(arithmetic, block, group, progress)
-
-
+@checked()
 def lu_factor(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None, full_output=False):
     """Compute the LU factorization P a = L U with partial pivoting, like scipy.linalg.lu_factor.
 
@@ -134,14 +130,13 @@ def lu_factor(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, pr
     array([1, 1])
     """
     given = a
-    kind, name, (a,) = operands("lu_factor", a)
+    kind, name, (a,) = operands("lu_factor", a=a)
     matrix("lu_factor", a)
     overwrite_a = overwrite_a and a is given
     out = result("lu_factor", kind, a if overwrite_a else None, a.shape, name, a, "F")
-    report = LuReport(**_core.lu_factor(a, out, _options(arithmetic, block, group, progress)))
+    report = LuReport(**_core.lu_factor(a, out, _core.FactorOptions(arithmetic, block, group, progress)))
     if report.info:
-        warnings.warn(f"lu_factor: the matrix is singular: U({report.info}, {report.info}) is zero, counted from 1",
-                      RuntimeWarning, stacklevel=2)
+        warn(RuntimeWarning, f"lu_factor: the matrix is singular: U({report.info}, {report.info}) is zero, counted from 1")
     factors = (out if overwrite_a else kind.finish(out), np.array(report.pivots, np.int64))
     return (*factors, report) if full_output else factors
 
@@ -154,6 +149,7 @@ def _permutation(pivots, rows):
     return order
 
 
+@checked()
 def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="native", block=0, group=0,
        progress=None):
     """Compute the factors of a = P L U, like scipy.linalg.lu.
@@ -169,7 +165,7 @@ def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="na
     >>> np.array_equal(p @ l @ u, a)
     True
     """
-    kind, _, (a,) = operands("lu", a)
+    kind, _, (a,) = operands("lu", a=a)
     matrix("lu", a)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -195,6 +191,7 @@ def _columns(b):
     return b[:, None] if len(b.shape) == 1 else b
 
 
+@checked(trans=one_of(0, 1, 2, expected="0, 1 or 2"))
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, *, arithmetic="native", block=0, group=0):
     """Solve a x = b, a^T x = b (trans=1) or a^H x = b (trans=2) with the factors of lu_factor().
 
@@ -205,18 +202,21 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, *, arithmetic="native", 
     >>> heddle.lu_solve(heddle.lu_factor(a), np.array([3.0, 6.0]))
     array([1., 1.])
     """
-    factors, pivots = lu_and_piv
-    operation = {0: "N", 1: "T", 2: "C"}.get(trans)
-    if operation is None:
-        raise ValueError(f"lu_solve: trans = {trans}; expected 0, 1 or 2")
-    pivots = [as_number("lu_solve", pivot, "a pivot") for pivot in pivots]
-    return _factored_solve("lu_solve", factors, pivots, b, operation, overwrite_b, _options(arithmetic, block, group, None))
+    try:
+        factors, pivots = lu_and_piv
+        pivots = list(pivots)
+    except (TypeError, ValueError):
+        raise refusal("lu_solve", "lu_and_piv", lu_and_piv, "the pair that lu_factor() returns") from None
+    pivots = [whole(0)("lu_solve", "a pivot of lu_and_piv", pivot) for pivot in pivots]
+    return _factored_solve("lu_solve", "lu_and_piv[0]", factors, pivots, b, "NTC"[trans], overwrite_b,
+                           _core.FactorOptions(arithmetic, block, group, None))
 
 
-def _factored_solve(function, factors, pivots, b, operation, overwrite_b, options):
+def _factored_solve(function, what, factors, pivots, b, operation, overwrite_b, options):
     given = b
-    kind, name, (factors, b) = operands(function, factors, b)
-    square(function, factors)
+    kind, name, (factors, b) = operands(function, **{what: factors, "b": b})
+    matrix(function, factors, what)
+    square(function, factors, what)
     if len(b.shape) not in (1, 2) or b.shape[0] != factors.shape[0]:
         raise ValueError(f"{function}: factors of {factors.shape[0]} rows, and b has shape {tuple(b.shape)}")
     overwrite_b = overwrite_b and b is given
@@ -225,6 +225,7 @@ def _factored_solve(function, factors, pivots, b, operation, overwrite_b, option
     return x if overwrite_b else kind.finish(x)
 
 
+@checked()
 def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group=0, progress=None, full_output=False):
     """Compute the Cholesky factor L of a = L L^H, like numpy.linalg.cholesky, or with `upper` U = L^H.
 
@@ -252,13 +253,13 @@ def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group
     array([[2., 0.],
            [1., 3.]])
     """
-    kind, name, (a,) = operands("cholesky", a)
+    kind, name, (a,) = operands("cholesky", a=a)
     square("cholesky", a)
     given = out
     out = result("cholesky", kind, out, a.shape, name, a, "F" if len(a.shape) == 2 else "C")
     if given is not None and len(a.shape) > 2:
         require_apart("cholesky", kind, out, in_place=True, a=a)
-    options = _options(arithmetic, block, group, progress)
+    options = _core.FactorOptions(arithmetic, block, group, progress)
     reports = []
     # The lower triangle of a^T is the upper one of a, and the transpose of its factor is U.
     from_, to = (kind.swapped(a), kind.swapped(out)) if upper else (a, out)
@@ -272,6 +273,7 @@ def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group
     return (out, reports[0] if len(a.shape) == 2 else reports) if full_output else out
 
 
+@checked()
 def cho_solve(c_and_lower, b, overwrite_b=False, *, arithmetic="native", block=0, group=0):
     """Solve a x = b with the factor (c, lower) of a = L L^H: c is L if lower is true, and U = L^H otherwise.
 
@@ -282,16 +284,23 @@ def cho_solve(c_and_lower, b, overwrite_b=False, *, arithmetic="native", block=0
     >>> heddle.cho_solve((l, True), np.array([6.0, 12.0]))
     array([1., 1.])
     """
-    factor, lower = c_and_lower
-    if not lower:
-        kind, _, (factor,) = operands("cho_solve", factor)
+    try:
+        factor, lower = c_and_lower
+    except (TypeError, ValueError):
+        raise refusal("cho_solve", "c_and_lower", c_and_lower, "the pair of a factor of cholesky() and True or False") from None
+    what = "c_and_lower[0]"
+    if not flag("cho_solve", "c_and_lower[1]", lower):
+        kind, _, (factor,) = operands("cho_solve", **{what: factor})
+        matrix("cho_solve", factor, what)
         factor = kind.xp.conj(kind.swapped(factor))
-    return _factored_solve("cho_solve", factor, None, b, "N", overwrite_b, _options(arithmetic, block, group, None))
+    return _factored_solve("cho_solve", what, factor, None, b, "N", overwrite_b,
+                           _core.FactorOptions(arithmetic, block, group, None))
 
 
 _METHODS = {"general": False, "gen": False, None: False, "positive definite": True, "pos": True}
 
 
+@checked(assume_a=one_of(*_METHODS, expected="'general' or 'positive definite'"))
 def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrate=True, refinements=1,
           certificate=False, block=0, group=0, progress=None, full_output=False):
     """Solve a x = b, and refine x with exact residuals.
@@ -345,22 +354,20 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     >>> bool(report.error_bound < 1e-14)
     True
     """
-    if assume_a not in _METHODS:
-        raise ValueError(f"solve: assume_a = {assume_a!r}; expected 'general' or 'positive definite'")
-    options = _options(arithmetic, block, group, progress)
+    options = _core.FactorOptions(arithmetic, block, group, progress)
     if isinstance(a, DistributedMatrix) or isinstance(b, DistributedMatrix):
-        together("solve", a, b, *(() if out is None else (out,)))
+        together("solve", a=a, b=b, out=out)
         x = DistributedMatrix.like(a, b.shape) if out is None else out
         report = _report(_core.distributed_solve(a._core, b._core, x._core, _METHODS[assume_a], equilibrate,
                                                  refinements, full_output, certificate, options), _METHODS[assume_a],
                          certificate)
         return (x, report) if full_output else x
-    kind, name, (a, b) = operands("solve", a, b)
+    kind, name, (a, b) = operands("solve", a=a, b=b)
     square("solve", a)
     vector = len(b.shape) == 1
     if len(b.shape) == 0 or b.shape[0 if vector else -2] != a.shape[-1]:
         raise ValueError(f"solve: a has shape {tuple(a.shape)} and b {tuple(b.shape)}")
-    stack = np.broadcast_shapes(tuple(a.shape[:-2]), () if vector else tuple(b.shape[:-2]))
+    stack = stack_of("solve", a, b)
     tail = tuple(b.shape) if vector else tuple(b.shape[-2:])
     given = out
     out = result("solve", kind, out, stack + tail, name, a, "F" if not stack else "C")
@@ -388,12 +395,12 @@ def _report(entries, positive, certificate, index=()):
                                             else f"singular: U({info}, {info}) is zero, counted from 1"))
     of = f"solve: the matrix{f' {index}' if index else ''}"
     if report.ill_conditioned:
-        _warn(IllConditionedWarning, of + _ill(report.scaled_condition))
+        warn(IllConditionedWarning, of + _ill(report.scaled_condition))
     elif certificate and math.isinf(report.error_bound):
-        _warn(IllConditionedWarning, f"{of} has condition {report.scaled_condition:.3g}: no bound of the error of x "
-                                     "could be proven")
+        warn(IllConditionedWarning, f"{of} has condition {report.scaled_condition:.3g}: no bound of the error of x "
+                                    "could be proven")
     if report.overflow:
-        _warn(RuntimeWarning, f"solve: column {report.overflow - 1} of x{f' {index}' if index else ''} overflows")
+        warn(RuntimeWarning, f"solve: column {report.overflow - 1} of x{f' {index}' if index else ''} overflows")
     return report
 
 
@@ -401,14 +408,7 @@ def _ill(condition):
     return f" is ill-conditioned, with condition {condition:.3g}: no digit of the result need be right"
 
 
-def _warn(category, text):
-    """Issue a warning at the line that called the package."""
-    depth, frame = 1, sys._getframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
-        depth, frame = depth + 1, frame.f_back
-    warnings.warn(text, category, stacklevel=depth)
-
-
+@checked()
 def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None):
     """Invert a square matrix, without refinement. See lu_factor() for the options.
 
@@ -430,22 +430,25 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
            [0.  , 0.25]])
     """
     given = a
-    kind, name, (a,) = operands("inv", a)
+    kind, name, (a,) = operands("inv", a=a)
     matrix("inv", a)
     square("inv", a)
     overwrite_a = overwrite_a and a is given
     out = result("inv", kind, a if overwrite_a else None, a.shape, name, a, "F")
-    found = _core.inverse(a, out, _options(arithmetic, block, group, progress))
+    found = _core.inverse(a, out, _core.FactorOptions(arithmetic, block, group, progress))
     if info := found["info"]:
         raise np.linalg.LinAlgError(f"inv: the matrix is singular: U({info}, {info}) is zero, counted from 1")
     if found["ill_conditioned"]:
-        _warn(IllConditionedWarning, "inv: the matrix" + _ill(found["scaled_condition"]))
+        warn(IllConditionedWarning, "inv: the matrix" + _ill(found["scaled_condition"]))
     return out if overwrite_a else kind.finish(out)
 
 
+@checked()
 def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
     """Compute the sign of a determinant and the logarithm of its absolute value, like numpy.linalg.slogdet. See
     lu_factor() for the options.
+
+    Those of a stack of matrices are two arrays of the library of a.
 
     Examples
     --------
@@ -454,10 +457,22 @@ def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
     >>> print(sign, round(logarithm / np.log(10), 6))
     -1.0 400.0
     """
-    _, name, (a,) = operands("slogdet", a)
-    matrix("slogdet", a)
+    kind, name, (a,) = operands("slogdet", a=a)
     square("slogdet", a)
-    real, imaginary, exponent = _core.determinant(a, _options(arithmetic, block, group, progress))
+    options = _core.FactorOptions(arithmetic, block, group, progress)
+    stack = tuple(a.shape[:-2])
+    if not stack:
+        return _sign_and_logarithm(name, *_core.determinant(a, options))
+    signs = result("slogdet", kind, None, stack, name, a)
+    logarithms = result("slogdet", kind, None, stack, real_name(name), a)
+    for i in np.ndindex(*stack):
+        sign, logarithm = _sign_and_logarithm(name, *_core.determinant(a[i], options))
+        signs[i], logarithms[i] = sign.item(), logarithm.item()
+    return kind.finish(signs), kind.finish(logarithms)
+
+
+def _sign_and_logarithm(name, real, imaginary, exponent):
+    """Return sign and logarithm of the size of the determinant (real + i imaginary) 2^exponent of elements of a type."""
     mantissa = complex(real, imaginary) if name.startswith("complex") else real
     size = abs(mantissa)
     scalar = np.dtype(name).type

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import operands
+from ._options import checked, path, refusal, warn, whole
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class TdseStep:
         """Time reached, in atomic units."""
         return self._run.time
 
+    @checked(k=whole(0))
     def state(self, k=0):
         """Return a copy of the wave function psi_k."""
         return np.asarray(self._run.state(k))
@@ -149,7 +150,9 @@ def _setting(key, value):
     return f"{key}={_toml(value)}"
 
 
-def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=None, tile=0, allow_growth=False):
+@checked()
+def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=None, overwrite=False, tile=0,
+         allow_growth=False):
     """Propagate wave functions by a deck of `heddle tdse`, on one rank.
 
     Parameters
@@ -168,6 +171,8 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
         Function called with the share done, from 0 to 1; or a bar, whose total becomes the number of steps.
     output : path, optional
         File to write, as by `heddle tdse`; no other file is written, whatever the deck says.
+    overwrite : bool
+        Whether to replace `output` if it exists. Otherwise it is refused before the run.
     tile : int
         Tile size of the products; 0: chosen by the number of points alone.
     allow_growth : bool
@@ -192,14 +197,18 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
     0.54
     """
     changes = [_setting(key, value) for key, value in (settings or {}).items()]
+    if output is not None and not overwrite and os.path.isfile(output):
+        raise FileExistsError(f"tdse: {output} is there already; overwrite=True replaces it, output= names another file")
     if isinstance(deck, Mapping):
         text, name = _deck_text(deck), "deck"
     else:
-        name = os.fspath(deck)
+        if not isinstance(deck, (str, os.PathLike)):
+            raise refusal("tdse", "deck", deck, "a dict or the path of a file")
+        name = path("tdse", "deck", deck)
         with open(name, encoding="utf-8") as file:
             text = file.read()
     if psi is not None:
-        kind, _, (psi,) = operands("tdse", psi)
+        kind, _, (psi,) = operands("tdse", psi=psi)
         psi = np.ascontiguousarray(np.atleast_2d(kind.to_host(psi)), dtype=np.complex128)
     run = _core.TdseRun(text, name, changes, psi, tile, allow_growth)
     shown = _shown(progress, run.steps)
@@ -210,9 +219,9 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
             break
     notes = tuple(run.notes())
     for note in notes:
-        warnings.warn(f"tdse: {note}", RuntimeWarning, stacklevel=2)
+        warn(RuntimeWarning, f"tdse: {note}")
     if output is not None:
-        run.write(os.fspath(output))
+        run.write(output)
     arrays = {key: np.asarray(value) for key, value in run.arrays().items()}
     return TdseResult({key: a.view(a.dtype.str) for key, a in arrays.items()}, run.deck, run.steps_done, run.time,
                       run.propagator, notes)
@@ -227,6 +236,7 @@ def _shown(progress, steps):
     return lambda done: progress(done / steps)
 
 
+@checked()
 def verify(*files, expect=None):
     """Return the SHA-256 of the physics in a file of `heddle tdse` or tdse(): of all arrays but spectra and errors.
 
@@ -246,13 +256,14 @@ def verify(*files, expect=None):
     """
     if not files:
         raise TypeError("verify: expected a file at least")
-    found = [_core.verify(os.fspath(file)) for file in files]
+    files = [path("verify", "a file", file) for file in files]
+    found = [_core.verify(file) for file in files]
     first = found[0]
     for file, other in zip(files[1:], found[1:]):
         if other["sha256"] != first["sha256"]:
             names = [*first["arrays"], *(name for name in other["arrays"] if name not in first["arrays"])]
             name = next(name for name in names if first["arrays"].get(name) != other["arrays"].get(name))
-            raise ValueError(f"{os.fspath(files[0])} and {os.fspath(file)} differ, first in {name}")
+            raise ValueError(f"{files[0]} and {file} differ, first in {name}")
     if expect is not None and first["sha256"] != expect.lower():
-        raise ValueError(f"{os.fspath(files[0])} has the hash {first['sha256']}; expected {expect}")
+        raise ValueError(f"{files[0]} has the hash {first['sha256']}; expect = {expect}")
     return first["sha256"]

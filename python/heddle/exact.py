@@ -14,14 +14,21 @@ from . import _core
 from ._arrays import exact_operands, kind_of, one_device, operands, real_name, result
 from ._distributed import require_communicator
 from ._integers import is_integer, narrowed
+from ._options import checked, one_of
 from ._products import stacked
 
 __all__ = ["allreduce", "dot", "keyed_sum", "matmul", "norm", "segmented_sum", "sum", "vdot"]
+
+
+def __dir__():
+    return __all__
+
 
 # Algorithms that round intermediate results.
 _ROUNDED = ("twice", "plain")
 
 
+@checked()
 def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
     """Sum the elements, rounding once.
 
@@ -47,12 +54,13 @@ def sum(x, axis=None, *, keepdims=False, algorithm="auto"):
     >>> print(heddle.exact.sum(np.array([2**53 + 1, -(2**53)])))
     1.0
     """
-    kind, name, ((x, rest),) = exact_operands("exact.sum", x)
+    kind, name, ((x, rest),) = exact_operands("exact.sum", x=x)
     if algorithm in _ROUNDED:
         rest = None
     return _reduced(kind, name, x, axis, keepdims, lambda v: _core.exact_sum(v, algorithm), rest)
 
 
+@checked(ord=one_of(1, 2, expected="1 or 2"))
 def norm(x, ord=2, axis=None, *, keepdims=False):
     """Compute the 2-norm, or with ord=1 the sum of absolute values, of the elements, rounded once from the exact value.
 
@@ -64,9 +72,7 @@ def norm(x, ord=2, axis=None, *, keepdims=False):
     >>> print(heddle.exact.norm(np.array([3e300, 4e300])))
     5e+300
     """
-    if ord not in (1, 2):
-        raise ValueError(f"exact.norm: ord = {ord}; expected 1 or 2")
-    kind, name, (x,) = operands("exact.norm", x)
+    kind, name, (x,) = operands("exact.norm", x=x)
     return _reduced(kind, real_name(name), x, axis, keepdims, lambda v: _core.exact_norm(v, ord))
 
 
@@ -94,6 +100,7 @@ def _reduced(kind, name, x, axis, keepdims, reduce, rest=None):
     return out
 
 
+@checked()
 def dot(x, y, *, algorithm="auto"):
     """Compute the inner product sum_k x_k y_k of two vectors, rounded once; products that underflow count, too.
 
@@ -107,6 +114,7 @@ def dot(x, y, *, algorithm="auto"):
     return _dot("exact.dot", x, y, False, algorithm)
 
 
+@checked()
 def vdot(x, y, *, algorithm="auto"):
     """Compute the inner product sum_k conj(x_k) y_k of two vectors, rounded once.
 
@@ -120,7 +128,7 @@ def vdot(x, y, *, algorithm="auto"):
 
 
 def _dot(function, x, y, conjugated, algorithm):
-    kind, name, ((x, x_rest), (y, y_rest)) = exact_operands(function, x, y)
+    kind, name, ((x, x_rest), (y, y_rest)) = exact_operands(function, x=x, y=y)
     if len(x.shape) != 1 or len(y.shape) != 1 or x.shape != y.shape:
         raise ValueError(f"{function}: shapes {tuple(x.shape)} and {tuple(y.shape)}; expected vectors of one length")
     if algorithm not in _ROUNDED:
@@ -141,6 +149,7 @@ def _factors(kind, x, y):
     return (xs[0], ys[0]) if len(xs) == 1 else (kind.xp.concatenate(xs), kind.xp.concatenate(ys))
 
 
+@checked()
 def matmul(a, b, /, out=None, *, algorithm="auto"):
     """Multiply matrices, stacks of matrices, or a vector and a matrix by the rules of numpy.matmul, rounding each
     element once.
@@ -153,13 +162,14 @@ def matmul(a, b, /, out=None, *, algorithm="auto"):
     >>> print(a @ b, heddle.exact.matmul(a, b))
     [[0.]] [[1.]]
     """
-    kind, name, (a, b) = operands("exact.matmul", a, b, integers=False)
+    kind, name, (a, b) = operands("exact.matmul", a=a, b=b, integers=False)
     parts, c = stacked("exact.matmul", kind, a, b, name, out)
     for part in parts:
         _core.exact_matmul(*part, algorithm)
     return c if out is not None else kind.finish(c)
 
 
+@checked()
 def keyed_sum(x, keys, size=None, *, out=None):
     """Sum the elements with equal keys, rounding once: sums[k] is the sum of all x[i] with keys[i] == k.
 
@@ -188,7 +198,10 @@ def keyed_sum(x, keys, size=None, *, out=None):
     if x.shape[0] != keys.shape[0]:
         raise ValueError(f"exact.keyed_sum: {x.shape[0]} elements and {keys.shape[0]} keys")
     if size is None:
-        size = (int(keys.max()) + 1 if keys.shape[0] else 0) if out is None else out.shape[0]
+        if out is not None:
+            kind.writable("exact.keyed_sum", out)
+        of_out = out is not None and len(out.shape) == 1
+        size = out.shape[0] if of_out else int(keys.max()) + 1 if keys.shape[0] else 0
     sums = result("exact.keyed_sum", kind, out, (size,), name, x)
     if rest is not None:
         x, keys = kind.xp.concatenate([x, rest]), kind.xp.concatenate([keys, keys])
@@ -196,6 +209,7 @@ def keyed_sum(x, keys, size=None, *, out=None):
     return sums if out is not None else kind.finish(sums)
 
 
+@checked()
 def segmented_sum(x, offsets, *, out=None):
     """Sum consecutive elements, rounding once: sums[s] is the sum of x[offsets[s]:offsets[s + 1]].
 
@@ -227,10 +241,10 @@ def segmented_sum(x, offsets, *, out=None):
 def _groups(function, x, groups, what):
     """Return the library and element type of x, x, the remainders of its integers or None, and its keys or offsets as
     int32 or int64."""
-    kind, name, ((x, rest),) = exact_operands(function, x)
+    kind, name, ((x, rest),) = exact_operands(function, x=x)
     if len(x.shape) != 1:
         raise ValueError(f"{function}: x has shape {tuple(x.shape)}; expected a vector")
-    groups = kind_of(function, x, groups).array(groups)
+    groups = kind_of(function, x, groups).array(function, what, groups)
     one_device(function, kind, x, groups)
     given = kind.dtype_name(groups)
     if len(groups.shape) != 1 or (groups.shape[0] and not is_integer(given)):
@@ -240,6 +254,7 @@ def _groups(function, x, groups, what):
     return kind, name, x, rest, kind.usable(groups)
 
 
+@checked()
 def allreduce(comm, values):
     """Sum the arrays of all ranks of a Communicator element by element, rounding once.
 
@@ -252,7 +267,7 @@ def allreduce(comm, values):
     array([1., 2.])
     """
     require_communicator("exact.allreduce", comm)
-    _, _, (values,) = operands("exact.allreduce", values)
+    _, _, (values,) = operands("exact.allreduce", values=values)
     sums = np.array(values, order="C", copy=True)
     _core.allreduce(comm._core, sums.reshape(-1))
     return sums

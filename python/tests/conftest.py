@@ -75,6 +75,22 @@ def every_call(rng):
     }
 
 
+def plain_arguments(rng):
+    """Return arguments, in front of its options, of every public function that has parameters and needs no ranks."""
+    a, b = rng.normal(size=(12, 12)), rng.normal(size=(12, 3))
+    spd = a @ a.T + np.eye(12)
+    keys = rng.integers(0, 4, 20)
+    deck = {"grid": {"xmin": -5.0, "xmax": 5.0, "points": 33}, "potential": {"kind": "harmonic"}, "time": {"steps": 1}}
+    exact = {"sum": (a,), "norm": (a,), "dot": (a[0], a[1]), "vdot": (a[0], a[1]), "matmul": (a, b),
+             "keyed_sum": (rng.normal(size=20), keys), "segmented_sum": (rng.normal(size=20), np.array([0, 7, 20]))}
+    return {"matmul": (a, b), "transpose": (b,), "solve": (a, b), "lu_factor": (a,), "lu": (a,),
+            "lu_solve": (heddle.lu_factor(a), b), "cholesky": (spd,), "cho_solve": ((heddle.cholesky(spd), True), b),
+            "inv": (a,), "slogdet": (a,), "eigh": (spd,), "eigh_batched": (spd[None],), "expm": (a,), "expm_multiply": (a, b),
+            "expm_frechet": (a, a), "phi": (a, 2), "phi_multiply": (a, b), "duplicates": (keys,),
+            "external_faces": (np.array([[0, 1, 2, 3], [1, 2, 3, 4]]),), "tdse": (deck,), "start": (), "verify": ("none.h5",),
+            **{f"exact.{name}": given for name, given in exact.items()}}
+
+
 def roundoff(scalar):
     return float(np.finfo(scalar).eps) / 2
 

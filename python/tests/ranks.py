@@ -90,6 +90,8 @@ def check_operations(comm, rng):
             assert report.arithmetic == "emulated" and report.moduli > 0
             if c is not None:
                 assert c.tobytes("C") == heddle.matmul(a, b, arithmetic="emulated").tobytes()
+            found, expected = (A @ B).gather(), heddle.matmul(A, B).gather()
+            assert found is None or found.tobytes() == expected.tobytes()
         square = random(rng, (32, 32), name)
         S = heddle.DistributedMatrix.from_global(comm, square)
         derivative = heddle.expm_frechet(S, S, compute_expm=False, tile=8).gather()  # S exp(S), as they commute
@@ -135,7 +137,8 @@ def check_operations(comm, rng):
 def check_failures(comm, rng):
     S = heddle.DistributedMatrix.from_global(comm, np.zeros((4, 4)))
     raises(np.linalg.LinAlgError, "singular", lambda: heddle.solve(S, S))
-    raises(TypeError, "ndarray", lambda: heddle.matmul(S, np.eye(4)))
+    for call in (lambda: heddle.matmul(S, np.eye(4)), lambda: S @ np.eye(4), lambda: np.eye(4) @ S):
+        raises(TypeError, "ndarray", call)
     raises(ValueError, "p = 9", lambda: heddle.phi(S, 9))
     raises(ValueError, "out has 1 matrices", lambda: heddle.phi(S, 2, out=[S]))
     raises(ValueError, "phi_multiply: A has shape", lambda: heddle.phi_multiply(S, np.ones((3, 2))))

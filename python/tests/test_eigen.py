@@ -130,6 +130,27 @@ def test_batched_layouts(rng, scalar, layout):
     assert w.tobytes() == other[0].tobytes() and v.tobytes() == other[1].tobytes()
 
 
+def test_stacks(rng, scalar):
+    a = random(rng, (2, 3, 7, 7), scalar)
+    a = a + a.conj().swapaxes(-1, -2)
+    w, v, report = heddle.eigh(a, full_output=True)
+    batched = heddle.eigh_batched(a)
+    assert w.tobytes() == batched[0].tobytes() and v.tobytes() == batched[1].tobytes() and report.not_converged == 0
+    b = hermitian(rng, 7, scalar, 15)
+    for options in ({"method": "cyclic"}, {"b": b}, {"b": np.stack([b, 2 * b, 3 * b])}):
+        w, v, reports = heddle.eigh(a, **options, full_output=True)
+        assert w.shape == (2, 3, 7) and v.shape == a.shape and len(reports) == 6
+        right = np.broadcast_to(options.get("b", np.eye(7, dtype=scalar)), a.shape)
+        scale = 1e3 * roundoff(scalar) * np.abs(right).max() * np.abs(w).max()
+        assert np.abs(a @ v - right @ v * w[..., None, :]).max() <= scale
+        assert np.abs(heddle.eigh(a, **options, eigvals_only=True) - w).max() <= scale
+    assert heddle.eigh(a[0, 0], np.stack([b, b]))[0].shape == (2, 7)
+    assert heddle.eigh(np.zeros((0, 3, 3), scalar), np.eye(3, dtype=scalar))[1].shape == (0, 3, 3)
+    a[1, 2] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match="eigh: 1 of 6 matrices failed, first number 5"):
+        heddle.eigh(a)
+
+
 def test_a_bad_matrix_spoils_no_other(rng):
     a = rng.normal(size=(5, 6, 6))
     a = a + a.swapaxes(-1, -2)

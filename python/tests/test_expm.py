@@ -39,6 +39,23 @@ def test_stacks(rng, scalar, shape):
         assert np.linalg.norm(e[i] - expected) <= 200 * (shape[-1] + 1) * roundoff(scalar) * np.linalg.norm(expected)
 
 
+def test_small_matrices_have_the_bits_of_stacks(rng, scalar):
+    a = random(rng, (2, 3, 8, 8), scalar)
+    e = heddle.expm(a)
+    out = np.zeros((2, 6, 8, 9), scalar)[:, ::2, :, :8]
+    assert heddle.expm(a, out=out) is out and np.array_equal(out, e)
+    for i in np.ndindex(2, 3):
+        assert heddle.expm(a[i]).tobytes() == e[i].tobytes()
+        np.testing.assert_allclose(heddle.expm(a[i], full_output=True)[0], e[i], rtol=1e3 * roundoff(scalar), atol=1e2 * roundoff(scalar))
+    one = np.array(a[0, 0])
+    assert heddle.expm(one, out=one) is one and np.array_equal(one, e[0, 0])
+    with pytest.raises(ValueError, match="out shares storage with a"):
+        heddle.expm(one[:4, :4], out=one[1:5, :4])
+    a[1, 0] = np.inf
+    with pytest.raises(RuntimeError, match=r"expm: matrix \(1, 0\) has elements that are not finite"):
+        heddle.expm(a)
+
+
 @pytest.mark.parametrize("method", ["automatic", "taylor", "paterson-stockmeyer", "few-products", "pade"])
 def test_structure_is_kept(scalar, method):
     size = 2.0 ** (60 if scalar in ("float32", "complex64") else 1000)

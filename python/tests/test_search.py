@@ -129,6 +129,9 @@ def test_meshes_of_meshio():
         corners = [set(row) for _, rows in blocks for row in rows][cell]
         assert set(face.tolist()) <= corners
     assert np.isin(taken, points).all()
+    for wrong, text in ((None, "points = None"), (points[:4], "points has 4 rows; expected"), (points[0], "points has shape")):
+        with pytest.raises((TypeError, ValueError), match=f"as_meshio: {text}"):
+            found.external.as_meshio(wrong)
     polyhedra = meshio.Mesh(points, [("polyhedron4", [[[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]])])
     with pytest.raises(ValueError, match="cells of type polyhedron4; expected vertex, line, .* or polygon"):
         heddle.external_faces(polyhedra)

@@ -75,6 +75,8 @@ def test_stacks(rng):
     spd = a @ a.swapaxes(-1, -2) + np.eye(6)
     np.testing.assert_allclose(heddle.cholesky(spd), np.linalg.cholesky(spd), rtol=1e-12, atol=1e-14)
     assert heddle.solve(np.empty((0, 3, 3)), np.empty((0, 3, 1))).shape == (0, 3, 1)
+    with pytest.raises(ValueError, match="solve: a has shape .* and b .* expected stacks that broadcast"):
+        heddle.solve(a, np.empty((4, 6, 2)))
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -121,6 +123,9 @@ def test_inverse_and_determinant(rng, scalar):
     expected = np.linalg.slogdet(a.astype("complex128"))
     assert sign.dtype == scalar and abs(sign - expected[0]) <= 1e3 * roundoff(scalar)
     assert abs(logarithm - expected[1]) <= 1e3 * roundoff(scalar) * abs(expected[1])
+    stack = np.stack([a, a[::-1], 0 * a]).reshape(3, 1, 40, 40)
+    for found, expected in zip(heddle.slogdet(stack), zip(*(heddle.slogdet(one[0]) for one in stack))):
+        assert found.shape == (3, 1) and found.tobytes() == np.array(expected).tobytes()
     assert heddle.slogdet(np.zeros((2, 2))) == (0.0, -np.inf)
     assert heddle.slogdet(np.zeros((0, 0))) == (1.0, 0.0)
     assert np.isnan(heddle.slogdet(np.full((2, 2), np.nan))[1])
@@ -268,7 +273,7 @@ def test_infinite_determinants():
 
 
 def test_pivots_are_whole_numbers():
-    with pytest.raises(TypeError, match="lu_solve: a pivot = 0.9; expected a whole number"):
+    with pytest.raises(TypeError, match="lu_solve: a pivot of lu_and_piv = 0.9; expected a whole number"):
         heddle.lu_solve((np.eye(2), [0.9, 1.7]), np.ones(2))
 
 

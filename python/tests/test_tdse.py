@@ -62,6 +62,9 @@ def test_callbacks_and_given_states():
 
     with pytest.raises(LookupError, match="in a callback"):
         heddle.tdse(COHERENT, callback=fails)
+    for wrong in ("one", -1, 1):
+        with pytest.raises((TypeError, ValueError), match=r"state: k = |state 1 of 1"):
+            heddle.tdse(COHERENT, callback=lambda step: step.state(wrong))
 
 
 def test_pulses_and_progress():
@@ -89,7 +92,7 @@ def test_files_are_those_of_the_command(tmp_path):
     heddle.tdse(COHERENT, {"initial.position": 1.0}, output=tmp_path / "other.h5")
     with pytest.raises(ValueError, match="differ, first in /density"):
         heddle.verify(tmp_path / "python.h5", tmp_path / "other.h5")
-    with pytest.raises(ValueError, match="expected 00"):
+    with pytest.raises(ValueError, match="expect = 00"):
         heddle.verify(tmp_path / "python.h5", expect="00")
     with pytest.raises(ValueError, match="none.h5"):
         heddle.verify(tmp_path / "none.h5")
@@ -99,6 +102,21 @@ def test_files_are_those_of_the_command(tmp_path):
     (tmp_path / "run.toml").write_text(run.deck)
     subprocess.run([command, "tdse", tmp_path / "run.toml", "--quiet", "-o", tmp_path / "command.h5"], check=True)
     assert heddle.verify(tmp_path / "command.h5", tmp_path / "python.h5") == digest
+
+
+def test_files_are_replaced_on_request_alone(tmp_path):
+    file = tmp_path / "run.h5"
+    file.write_bytes(b"a result")
+    seen = []
+    for output in (file, str(file)):
+        with pytest.raises(FileExistsError) as refusal:
+            heddle.tdse(COHERENT, output=output, progress=seen.append)
+        assert str(refusal.value) == f"tdse: {file} is there already; overwrite=True replaces it, output= names another file"
+    assert not seen and file.read_bytes() == b"a result"
+    heddle.tdse(COHERENT, {"time.steps": 2}, output=file, overwrite=True)
+    assert len(heddle.verify(file)) == 64
+    heddle.tdse(COHERENT, {"time.steps": 2}, output=tmp_path / "other.h5", overwrite=True)
+    assert heddle.verify(file, tmp_path / "other.h5")
 
 
 def test_wrong_decks(tmp_path):
