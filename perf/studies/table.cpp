@@ -7,8 +7,6 @@
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -161,17 +159,6 @@ std::string device_of(const Context& context) {
   const int threads = context.comm().space().concurrency();
   return format("%d CPU thread%s", threads, threads == 1 ? "" : "s");
 #endif
-}
-
-std::string processor_of() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  struct utsname names = {};
-  return uname(&names) == 0 ? names.machine : "a CPU";
 }
 
 }  // namespace heddle::driver

@@ -65,7 +65,5 @@ void finish_study(const Context& context, Report& report, const StudyFiles& file
 
 /// "2 CPU threads", or the name of the rank's GPU.
 [[nodiscard]] std::string device_of(const Context& context);
-/// The model of this machine's processor, as the system names it.
-[[nodiscard]] std::string processor_of();
 
 }  // namespace heddle::driver

@@ -10,11 +10,14 @@
 #include <heddle/tuning/rates.hpp>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
+#include <sys/utsname.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -64,77 +67,158 @@ MachineRates rates_in(const nlohmann::json& json) {
 
 }  // namespace
 
-MachineRates read_rates(const std::filesystem::path& file) {
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  struct utsname names = {};
+  return uname(&names) == 0 ? names.machine : "CPU";
+}
+
+std::string hardware_name([[maybe_unused]] const ExecutionSpace& space) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return space.cuda_device_prop().name;
+#elif defined(KOKKOS_ENABLE_HIP)
+  return space.hip_device_prop().name;
+#else
+  return processor_name();
+#endif
+}
+
+namespace {
+
+// The file as JSON. Throws Error(input) if it is none.
+nlohmann::json json_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream) throw Error(ErrorKind::input, message_of(file.string(), ": can't be read"));
+  return nlohmann::json::parse(stream, nullptr, false);
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file) {
+  throw Error(ErrorKind::input, message_of(file.string(), ": no rates of the tile model, which `heddle tune` writes"));
+}
+
+std::filesystem::path folder_in(const char* variable, const char* below) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') return {};
+  return std::filesystem::path(value) / below;
+}
+
+// The folders on rank 0 that may hold rates, in the order of search; the last is an administrator's. Without the user's
+// there is no folder that is this user's alone: one that all may write could hold anyone's rates.
+std::vector<std::filesystem::path> folders() {
+  std::vector<std::filesystem::path> all;
+  const auto cache = folder_in("XDG_CACHE_HOME", "heddle");
+  for (const auto& folder :
+       {folder_in("HEDDLE_RATES", ""), cache.empty() ? folder_in("HOME", ".cache/heddle") : cache}) {
+    if (!folder.empty()) all.push_back(folder);
+  }
+  all.emplace_back("/etc/heddle");
+  return all;
+}
+
+// A name as part of a file's: letters, digits and dashes.
+std::string plain(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (kept) {
+      text += c;
+    } else if (!text.empty() && text.back() != '-') {
+      text += '-';
+    }
+  }
+  return text;
+}
+
+// The name of the file of rates, on each rank that of its own hardware.
+template <Scalar T> std::string file_name(const Communicator& comm) {
+  const std::string nodes = comm.nodes() > 1 ? std::to_string(comm.nodes()) + "-nodes-" : "";
+  return message_of("rates-", plain(hardware_name(comm.space())), '-', ExecutionSpace::name(), '-',
+                    impl::scalar_name<T>, '-', comm.size(), "-ranks-", nodes, comm.space().concurrency(),
+                    "-threads.json");
+}
+
+}  // namespace
+
+MachineRates read_rates(const std::filesystem::path& file) {
+  const nlohmann::json json = json_of(file);
   try {
-    MachineRates rates = rates_in(nlohmann::json::parse(stream));
+    MachineRates rates = rates_in(json);
     const std::string trouble = impl::trouble_with(rates);
     if (!trouble.empty()) {
       throw Error(ErrorKind::input, message_of(file.string(), ": these rates can't be used: ", trouble));
     }
     return rates;
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::input,
-                message_of(file.string(), ": no rates of the tile model, which `heddle tune` writes"));
+    refuse(file);
   }
+}
+
+RatesOrigin rates_origin(const std::filesystem::path& file) {
+  const nlohmann::json json = json_of(file);
+  if (!json.is_object()) refuse(file);
+  const auto text = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  return {text("hardware"), text("backend")};
 }
 
 template <Scalar T> std::filesystem::path rates_file(const Communicator& comm) {
   std::string name;
   if (comm.rank() == 0) {
-    std::filesystem::path folder;
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-      folder = cache;
-    } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-      folder = std::filesystem::path(home) / ".cache";
-    }
-    // Else there is no folder that is this user's alone: one that all may write could hold anyone's rates.
-    char host[256] = "";
-    gethostname(host, sizeof(host) - 1);
-    const std::string nodes = comm.nodes() > 1 ? std::to_string(comm.nodes()) + "-nodes-" : "";
-    if (!folder.empty())
-      name = (folder / "heddle" /
-              message_of("rates-", host, '-', ExecutionSpace::name(), '-', impl::scalar_name<T>, '-', comm.size(),
-                         "-ranks-", nodes, comm.space().concurrency(), "-threads.json"))
-                 .string();
+    const auto all = folders();
+    if (all.size() > 1) name = (all.front() / file_name<T>(comm)).string();
   }
   comm.broadcast(name, 0);
   return name;
 }
 
 template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& comm) {
-  const std::filesystem::path file = rates_file<T>(comm);
-  // Text on rank 0, so that all ranks read the same.
-  std::string text;
-  if (comm.rank() == 0) {
-    std::ifstream stream(file);
-    text.assign(std::istreambuf_iterator<char>(stream), {});
-  }
-  comm.broadcast(text, 0);
   const std::string transport = ways_of(comm);
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  try {
-    // Another BLAS, another of its kernels, or another transport between ranks counts as another machine.
-    if (json.at("blas").get<std::string>() != blas::description() ||
-        json.at("transport").get<std::string>() != transport) {
-      return std::nullopt;
+  // Text on rank 0, so that all ranks read the same.
+  std::vector<std::string> texts;
+  if (comm.rank() == 0) {
+    for (const auto& folder : folders()) {
+      std::ifstream stream(folder / file_name<T>(comm));
+      texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
     }
-    MachineRates rates = rates_in(json);
-    if (!json.contains("integers") || json.at("integers").get<std::string>() != integer_products<T>()) {
-      rates.emulated.clear();
-    }
-    return impl::trouble_with(rates).empty() ? std::optional(rates) : std::nullopt;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
   }
+  int count = static_cast<int>(texts.size());
+  comm.broadcast(std::span<int>(&count, 1), 0);
+  texts.resize(static_cast<std::size_t>(count));
+  for (std::string& text : texts) {
+    comm.broadcast(text, 0);
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    try {
+      // Another BLAS, another of its kernels, or another transport between ranks counts as another machine.
+      if (json.at("blas").get<std::string>() != blas::description() ||
+          json.at("transport").get<std::string>() != transport) {
+        continue;
+      }
+      MachineRates rates = rates_in(json);
+      if (!json.contains("integers") || json.at("integers").get<std::string>() != integer_products<T>()) {
+        rates.emulated.clear();
+      }
+      if (impl::trouble_with(rates).empty()) return rates;
+    } catch (const nlohmann::json::exception&) {
+      continue;  // No file, or none of rates.
+    }
+  }
+  return std::nullopt;
 }
 
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates) {
   const std::filesystem::path file = rates_file<T>(comm);
   const std::string transport = ways_of(comm);
   comm.on_rank(0, [&] {
-    nlohmann::json json = {{"blas", blas::description()}, {"transport", transport}};
+    nlohmann::json json = {{"hardware", hardware_name(comm.space())},
+                           {"backend", ExecutionSpace::name()},
+                           {"blas", blas::description()},
+                           {"transport", transport}};
     for (const MachineRates::GemmPoint& point : rates.gemm) {
       json["gemm"].push_back({{"tile", point.tile}, {"flops", point.flops}, {"warm_flops", point.warm_flops}});
     }
@@ -156,7 +240,8 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
     json["host_bandwidth"] = rates.host_bandwidth;
     json["host_bandwidth_both_ways"] = rates.host_bandwidth_both_ways;
     if (file.empty()) {
-      throw Error(ErrorKind::output, "rates have no place: set HOME, or XDG_CACHE_HOME to a writable folder");
+      throw Error(ErrorKind::output,
+                  "rates have no place: set HOME, or XDG_CACHE_HOME or HEDDLE_RATES to a writable folder");
     }
     std::error_code ignored;
     std::filesystem::create_directories(file.parent_path(), ignored);
@@ -165,7 +250,7 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
       stream << json.dump(2) << '\n';
       stream.commit();
     } catch (const Error& error) {
-      throw Error(error.kind(), message_of(error.what(), "; set XDG_CACHE_HOME to a writable folder"));
+      throw Error(error.kind(), message_of(error.what(), "; set XDG_CACHE_HOME or HEDDLE_RATES to a writable folder"));
     }
   });
 }

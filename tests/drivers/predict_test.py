@@ -6,7 +6,7 @@ import os
 import re
 import unittest
 
-from command import CommandTest
+from command import ON_GPU, CommandTest
 
 
 class Predict(CommandTest):
@@ -140,6 +140,43 @@ class Predict(CommandTest):
                         f"{found['memory_bytes'] / 1e9:.3g}"]
                 self.assertEqual(cells[2:], said)
 
+    def test_published_rates_are_said_to_be_so(self):
+        for name, tflops in (("a100:25", 19.5), ("h100:50", 67.0), ("mi250x:25", 47.85)):
+            with self.subTest(name):
+                words = ("--nodes", "2", "--gpus-per-node", "8", "--size", "32768", "--rates", name)
+                found = self.results(*words)
+                self.assertIn("vendor's figures", found["rates_origin"])
+                self.assertLessEqual(found["gflops"], 16 * 1e3 * tflops)
+                self.assertGreater(found["gflops"], 16 * 100)
+                self.assertIn("which no machine exceeds", self.run_command("predict", "gemm", *words).output)
+        self.assertNotIn("rates_origin", self.results("--size", "8192"))
+
+    def test_what_no_device_holds_is_refused_with_what_fits(self):
+        words = ("--gpus-per-node", "8", "--size", "400000", "--rates", "h200:50")
+        complaint = self.refuse("predict", "gemm", *words, message="its device has 141 GB").complaints[0]
+        size = int(re.search(r"--size (\d+)", complaint).group(1))
+        nodes = int(re.search(r"--nodes (\d+)", complaint).group(1))
+        self.assertLess(self.results(*words[:2], "--size", size, "--rates", "h200:50")["memory_bytes"], 141e9)
+        # Nearly the largest.
+        self.refuse("predict", "gemm", *words[:2], "--size", int(1.1 * size), message="would fit")
+        self.assertLess(self.results(*words, "--nodes", nodes)["memory_bytes"], 141e9)
+        self.refuse("predict", "gemm", *words[:2], "--size", "8192", "--memory", "100M", message="0.1049 GB")
+        self.refuse("predict", "expm", *words, "--norm", "10", message="a rank needs")
+        # A sweep leaves out what does not fit.
+        done = self.run_command("predict", "gemm", "--gpus-per-node", "8", "--size", "200000", "--sweep")
+        self.assertEqual(done.code, 0, done.errors)
+        self.assertIn("left out: a rank needs", done.output)
+
+    def test_rates_of_threads_or_of_one_rank_are_not_taken_for_gpus(self):
+        tuned = self.succeed("tune", "--seconds", 0.2, environment={"XDG_CACHE_HOME": self.folder})
+        file = tuned["results"]["file"]
+        words = ("predict", "gemm", "--size", "4096", "--rates", file)
+        kind = "--cpus" if ON_GPU else "--gpus"
+        self.refuse(*words, kind, message="expected those of")
+        kind = "--gpus" if ON_GPU else "--cpus"
+        self.refuse(*words, kind, "--gpus-per-node", "2", message="rates of one rank")
+        self.succeed(*words, kind, "--gpus-per-node", "1")
+
     def test_refusals_are_one_line(self):
         for arguments, words in [
             ([], "give --size"),
@@ -149,6 +186,8 @@ class Predict(CommandTest):
             (["--size", "8", "--grid", "3x5"], "a grid of 3 x 5 ranks; there are 8"),
             (["--size", "8", "--grid", "3"], "expected auto, or rows and columns of ranks"),
             (["--size", "8", "--rates", "h200:fast"], "expected a file, or h200:GB"),
+            (["--size", "8", "--rates", "mi250x"], "mi250x:GB with GB/s between nodes"),
+            (["--size", "8", "--rates", "h100:25", "--cpus"], "rates of a GPU; --cpus expects a file"),
             (["--size", "8", "--rates", "/nowhere/rates.json"], "can't be read"),
             (["--size", "8", "--rates", "a100"], "expected a100:tensor or a100:plain"),
             (["--size", "8", "--choice", "published", "--tile", "4"], "--choice published is for --tile auto"),

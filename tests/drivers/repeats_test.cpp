@@ -49,5 +49,14 @@ TEST(Repeats, TheLimitIsTheOneThatTheHelpNames) {
   EXPECT_NE(after_warm_up().find(" more than " + shortest(longest_warm_up) + " s"), std::string::npos);
 }
 
+TEST(Repeats, ABusyMachineIsNoted) {
+  EXPECT_EQ(busy_note(0.1, 2, 1.0, 1.2), "");
+  EXPECT_EQ(busy_note(31.0, 128, 1.0, 1.0), "") << "a quarter of the cores";
+  EXPECT_EQ(busy_note(1.5, 2, 1.0, 1.0), "a load of 1.5 on 2 cores before this command");
+  EXPECT_EQ(busy_note(0.0, 2, 0.1, 0.15), "repeats that took 0.1 to 0.15 s");
+  EXPECT_EQ(busy_note(3.0, 2, 0.1, 0.15),
+            "a load of 3 on 2 cores before this command, and repeats that took 0.1 to 0.15 s");
+}
+
 }  // namespace
 }  // namespace heddle::driver

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace heddle {
 
@@ -27,11 +28,18 @@ template <Scalar T>
 /// matrix units such a kernel does not reach. Collective; blocks for about a second.
 template <Scalar T> [[nodiscard]] std::optional<double> measure_peak(const Communicator& comm);
 
-/// The file that keeps the rates of this machine in the automatic math mode, backend, scalar type and numbers of ranks,
-/// nodes and threads: it is in $XDG_CACHE_HOME/heddle or $HOME/.cache/heddle of rank 0; an empty name where neither is
-/// set. Collective; the same name on every rank.
+/// Return the model of the processor, as the system names it.
+[[nodiscard]] std::string processor_name();
+/// Return the name of the rank's GPU, or of the processor on CPU backends.
+[[nodiscard]] std::string hardware_name(const ExecutionSpace& space);
+
+/// Return the file that keeps the rates of this hardware in the automatic math mode, by backend, scalar type and
+/// numbers of ranks, nodes and threads: in the folder $HEDDLE_RATES, or else in $XDG_CACHE_HOME/heddle or
+/// $HOME/.cache/heddle, of rank 0; an empty name where none is set. Machines of the same hardware share it. Collective;
+/// the same name on every rank.
 template <Scalar T> [[nodiscard]] std::filesystem::path rates_file(const Communicator& comm);
-/// The rates that were kept earlier with the same BLAS and transport, or nothing. Collective: rank 0 reads.
+/// Return the rates that were kept earlier with the same BLAS and transport, in that file, in the user's, or in one of
+/// the same name in /etc/heddle, which an administrator may fill; or nothing. Collective: rank 0 reads.
 template <Scalar T> [[nodiscard]] std::optional<MachineRates> load_rates(const Communicator& comm);
 /// Keeps `rates` for load_rates(). Collective: rank 0 writes. Throws Error(output) where the folder can't be written.
 template <Scalar T> void save_rates(const Communicator& comm, const MachineRates& rates);
@@ -39,5 +47,13 @@ template <Scalar T> void save_rates(const Communicator& comm, const MachineRates
 /// The rates in a file of save_rates(), of any machine. Not collective. Throws Error(input) for a file
 /// that can't be read or holds none.
 [[nodiscard]] MachineRates read_rates(const std::filesystem::path& file);
+
+/// The machine of a file of rates. Files of versions before 0.2 do not say it: the members are then empty.
+struct RatesOrigin {
+  std::string hardware;  ///< hardware_name().
+  std::string backend;   ///< Name of the execution space: "Cuda", "HIP" or "OpenMP".
+};
+/// Return the machine of a file of save_rates(). Not collective. Throws Error(input) as read_rates() does.
+[[nodiscard]] RatesOrigin rates_origin(const std::filesystem::path& file);
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 #include "drivers/support/process/text.hpp"
 #include "studies/transpose/transpose_table.hpp"
 #include <heddle/transpose/transpose.hpp>
+#include <heddle/tuning/rates.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -166,7 +167,7 @@ template <Scalar T> class Study {
   [[nodiscard]] TransposeRow row_of(const std::string& variant, std::optional<double> seconds) const {
     TransposeRow row;
     row.device = cell_of(device_of(context_));
-    row.processor = cell_of(processor_of());
+    row.processor = cell_of(processor_name());
     row.scalar = scalar_;
     row.rows = options_.rows;
     row.columns = options_.columns;

@@ -16,18 +16,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <set>
+#include <thread>
 
 namespace heddle::driver {
 namespace {
 
 using Options = GemmSettings;
 
+// The system's load of the last minute; 0 where it has none.
+double load_before() {
+  double load = 0.0;
+  return getloadavg(&load, 1) == 1 ? load : 0.0;
+}
+
 // The results of one tile over its repeats: the fastest one's report and timeline, and the worst check.
 struct Measured {
   GemmReport report;
   Timeline timeline;
+  double slowest = 0;  // Seconds of the slowest repeat.
   double check = 0;
 };
 
@@ -261,6 +270,7 @@ template <Scalar T> class Run {
         measured.timeline = plan.timeline();
       }
       is_first = false;
+      measured.slowest = std::max(measured.slowest, report.seconds);
       if (check_) {
         // Without moduli the product fell back to native arithmetic, whose error is round-off.
         const auto start = std::chrono::steady_clock::now();
@@ -310,6 +320,12 @@ template <Scalar T> class Run {
     context_.say(format("tile %lld%s%s: %smeasured %.4g s, %.4g GFLOP/s%s", static_cast<long long>(result.tile),
                         chosen.c_str(), grid.c_str(), predicted.c_str(), result.seconds, result.gflops,
                         options_.repeat > 1 ? " (fastest of the repeats)" : ""));
+    const std::string note =
+        busy_note(load_, static_cast<int>(std::thread::hardware_concurrency()), result.seconds, measured.slowest);
+    if (!note.empty()) {
+      context_.say("the machine is busy: " + note);
+      report.results()["busy"] = note;
+    }
     return measured;
   }
 
@@ -359,6 +375,7 @@ template <Scalar T> class Run {
   Problem<T> problem_;
   std::string not_finite_;  // The operand that holds NaN or infinity; empty: none, or not checked.
   std::optional<ProductCheck<T>> check_;
+  double load_ = load_before();
   mutable double check_seconds_ = 0.0;  // Checks after products count in the products' seconds too.
   GemmOptions library_options_;
 };

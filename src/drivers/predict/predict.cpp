@@ -3,6 +3,8 @@
 
 #include "drivers/commands.hpp"
 #include "drivers/gemm/options.hpp"
+#include "drivers/predict/machines.hpp"
+#include "drivers/search/search_settings.hpp"
 #include "drivers/support/options/matrix_options.hpp"
 #include "drivers/support/options/option_kinds.hpp"
 #include "drivers/support/options/scalars.hpp"
@@ -44,6 +46,7 @@ struct Options {
   int bands_per_pass = 0;
   std::string place_a = "rows", place_b = "columns", place_c = "rows";
   std::string rates = "h200:50";
+  Index memory = 0;  // Of a rank's device; 0: as the machine has it.
   bool sweep = false;
   std::string output, plot;
 
@@ -62,10 +65,15 @@ const OptionTable<Options>& cluster_options() {
        "native, emulated, or auto: what is predicted to be faster"},
       {"--tile", &Options::tile, Tile{}, "Tile size N_i; auto: chosen by the tile model"},
       {"--grid", &Options::grid, Grid{}, "Ranks as a grid; auto: chosen by the tile model"},
-      {"--rates", &Options::rates, Text{.type_name = "FILE|h200:GB|a100:UNITS", .may_be_empty = false},
-       "Rates of the machine: a file that heddle tune kept; those measured on a server of H200s, with so many GB/s a "
-       "GPU between nodes; or the vendor's figures of an A100 in a server, a100:tensor or a100:plain, which nobody "
-       "measured"},
+      {"--rates", &Options::rates, Text{.type_name = "FILE|NAME:GB", .may_be_empty = false},
+       "Rates of the machine: a file that heddle tune kept; or those of a GPU in a server, with so many GB/s for each "
+       "between nodes: h200 as measured, a100, h100 or mi250x (one of its two dies) by the vendor's figures, which no "
+       "machine exceeds; also a100:tensor and a100:plain, in one server"},
+      {"--memory",
+       &Options::memory,
+       Bytes{},
+       "Memory of a rank's device",
+       {.otherwise = "that of the GPU that --rates names; a file's is not known"}},
       {"--sweep", &Options::sweep, Flag{},
        "From one node to 1024 ranks: the same product (strong scaling), and with as much memory a rank (weak)"},
       {"--output,-o", &Options::output, Text{"CSV"}, "Table of the sweep to write", {.needs = "--sweep"}},
@@ -121,35 +129,6 @@ struct Row {
 
   [[nodiscard]] int ranks() const { return cluster.nodes * cluster.ranks_per_node; }
 };
-
-// Rates from the vendor's data of an A100 (SXM4, 80 GB): its peak at any tile, which no machine exceeds, and half of
-// NVLink's 600 GB/s in each direction. No latency is published.
-template <Scalar T> MachineRates a100_rates(bool tensor) {
-  constexpr double giga = 1e9;
-  const double tflops = std::is_same_v<Real<T>, float> ? (tensor ? 156.0 : 19.5) : (tensor ? 19.5 : 9.7);
-  MachineRates rates;
-  rates.gemm = {{256, 1e3 * giga * tflops}};
-  rates.memory_bandwidth = 2039 * giga;
-  rates.link_bandwidth = 300 * giga;
-  rates.overlap = rates.node_overlap = 1.0;
-  rates.host_bandwidth = rates.host_bandwidth_both_ways = 31.5 * giga;
-  return rates;
-}
-
-template <Scalar T> MachineRates rates_of(const std::string& text) {
-  if (text.starts_with("a100")) {
-    require(text == "a100:tensor" || text == "a100:plain", "--rates '", text,
-            "': expected a100:tensor or a100:plain, with or without tensor cores");
-    return a100_rates<T>(text == "a100:tensor");
-  }
-  if (!text.starts_with("h200")) return read_rates(text);
-  double gigabytes = 50;
-  if (text != "h200") {
-    gigabytes = text.starts_with("h200:") ? finite_number(text.substr(5)).value_or(0.0) : 0.0;
-    require(gigabytes > 0.0, "--rates '", text, "': expected a file, or h200:GB with GB/s between nodes");
-  }
-  return h200_rates<T>(gigabytes * 1e9);
-}
 
 template <Scalar T> Row predicted(const Options& options, const MachineRates& rates, int nodes, double growth) {
   // Growing extents are multiples of the number of ranks, as users would choose them.
@@ -259,8 +238,38 @@ void write_table(const std::string& path, const Options& options, const std::vec
   file.commit();
 }
 
+// A line, which is seen at once: the next prediction may take a while.
 void say(const CommonOptions& common, const std::string& line) {
-  if (!common.quiet) std::cout << line << '\n';
+  if (!common.quiet) std::cout << line << std::endl;
+}
+
+// Throw Error(argument), which says what fits, if a rank's device does not hold what the row takes.
+template <Scalar T> void require_memory(const Options& options, const Machine& machine, const Row& row) {
+  constexpr int most_trials = 40;
+  const double limit = options.memory > 0 ? static_cast<double>(options.memory) : machine.memory;
+  const auto fits = [&](const Row& one) { return one.found.memory_bytes <= limit; };
+  if (limit == 0.0 || fits(row)) return;
+  std::string advice;
+  double growth = std::sqrt(limit / row.found.memory_bytes);
+  for (int trial = 0; trial < most_trials && advice.empty(); ++trial, growth *= 0.97) {
+    const Row smaller = predicted<T>(options, machine.rates, row.cluster.nodes, growth);
+    if (!fits(smaller)) continue;
+    const auto number = [](Index extent) { return std::to_string(extent); };
+    advice = row.exponential || options.size > 0 ? "--size " + number(smaller.rows)
+                                                 : "--rows " + number(smaller.rows) + " --columns " +
+                                                       number(smaller.columns) + " --inner " + number(smaller.inner);
+  }
+  double nodes = row.cluster.nodes * std::ceil(row.found.memory_bytes / limit);
+  std::string more;
+  for (int trial = 0; options.grid == ProcessGrid{} && more.empty() && trial < most_trials; ++trial, nodes *= 1.25) {
+    const int count = static_cast<int>(std::ceil(nodes));
+    if (Index{count} * row.cluster.ranks_per_node > most_ranks_of_sweep) break;
+    if (fits(predicted<T>(options, machine.rates, count, 1.0))) more = "--nodes " + std::to_string(count);
+  }
+  if (!more.empty()) advice += (advice.empty() ? "" : ", or ") + more;
+  throw Error(ErrorKind::argument, format("predict %s: a rank needs %.4g GB, and its device has %.4g GB (--memory); %s",
+                                          row.exponential ? "expm" : "gemm", row.found.memory_bytes / 1e9, limit / 1e9,
+                                          advice.empty() ? "take more nodes" : (advice + " would fit").c_str()));
 }
 
 void show(const CommonOptions& common, const Row& row) {
@@ -294,7 +303,8 @@ void show(const CommonOptions& common, const Row& row) {
 }
 
 template <Scalar T>
-std::vector<Row> swept(const CommonOptions& common, const Options& options, const MachineRates& rates) {
+std::vector<Row> swept(const CommonOptions& common, const Options& options, const Machine& machine) {
+  const double limit = options.memory > 0 ? static_cast<double>(options.memory) : machine.memory;
   std::vector<Row> rows;
   for (const char* scaling : {"strong", "weak"}) {
     say(common, format("%s scaling\n  ranks       rows     seconds     GFLOP/s  efficiency  hidden      grid  layers   "
@@ -302,16 +312,22 @@ std::vector<Row> swept(const CommonOptions& common, const Options& options, cons
                        scaling));
     for (int nodes = 1; nodes * options.ranks_per_node <= most_ranks_of_sweep; nodes *= 2) {
       const double growth = scaling == std::string("weak") ? std::sqrt(static_cast<double>(nodes)) : 1.0;
-      rows.push_back(predicted<T>(options, rates, nodes, growth));
-      Row& row = rows.back();
+      Row row = predicted<T>(options, machine.rates, nodes, growth);
       row.scaling = scaling;
       const GemmPrediction& found = row.found;
+      if (limit > 0.0 && found.memory_bytes > limit) {
+        say(common, format("%7d %10lld  left out: a rank needs %.4g GB and has %.4g", row.ranks(),
+                           static_cast<long long>(row.rows), found.memory_bytes / 1e9, limit / 1e9));
+        continue;
+      }
+      rows.push_back(row);
       say(common, format("%7d %10lld %11.4g %11.4g %10.1f%% %6.1f%% %9s %7d %7lld  %s", row.ranks(),
                          static_cast<long long>(row.rows), found.seconds, found.gflops, 100 * efficiency(rows, row),
                          100 * found.hidden_share, Grid::show(found.grid).c_str(), found.layers,
                          static_cast<long long>(found.tile), to_string(found.bottleneck).c_str()));
     }
   }
+  require(!rows.empty(), "predict: no number of nodes up to ", most_ranks_of_sweep, " ranks holds these matrices");
   return rows;
 }
 
@@ -320,13 +336,20 @@ template <Scalar T> int run_as(const CommonOptions& common, const Options& optio
   Report report(exponential ? "predict expm" : "predict gemm");
   (exponential ? exponential_options() : product_options()).enter(options, report.inputs());
   // Exponentials of complex matrices consist of real products.
-  const MachineRates rates = exponential ? rates_of<Real<T>>(options.rates) : rates_of<T>(options.rates);
+  const int ranks = options.sweep ? most_ranks_of_sweep : options.nodes * options.ranks_per_node;
+  const Machine machine = exponential ? machine_of<Real<T>>(options.rates, options.on_gpus, ranks)
+                                      : machine_of<T>(options.rates, options.on_gpus, ranks);
+  if (!machine.origin.empty()) {
+    say(common, "rates by " + machine.origin + ", which no machine exceeds; heddle tune measures a machine's own");
+    report.results()["rates_origin"] = machine.origin;
+  }
   if (!options.sweep) {
-    const Row row = predicted<T>(options, rates, options.nodes, 1.0);
-    report.results() = json_of(row);
+    const Row row = predicted<T>(options, machine.rates, options.nodes, 1.0);
+    require_memory<T>(options, machine, row);
+    report.results().update(json_of(row));
     show(common, row);
   } else {
-    const std::vector<Row> rows = swept<T>(common, options, rates);
+    const std::vector<Row> rows = swept<T>(common, options, machine);
     auto& list = report.results()["rows"] = nlohmann::ordered_json::array();
     for (const Row& row : rows) {
       list.push_back(json_of(row));

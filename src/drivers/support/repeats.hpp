@@ -3,6 +3,7 @@
 
 #include "drivers/support/options/option_kinds.hpp"
 #include "drivers/support/process/clock.hpp"
+#include "drivers/support/process/text.hpp"
 #include <heddle/comm/communicator.hpp>
 
 #include <chrono>
@@ -36,6 +37,20 @@ void repeat_warm(int runs, const Run& run, const Keep& keep, double longest = lo
     ++counted;
   }
   for (; counted < runs; ++counted) keep(run());
+}
+
+/// Return why times may be longer than those of an idle machine, in a few words; empty if nothing says so. `load`: mean
+/// number of threads that other programs had ready in the last minute, on `cores` cores. `fastest` and `slowest`:
+/// seconds of the repeats of one operation.
+[[nodiscard]] inline std::string busy_note(double load, int cores, double fastest, double slowest) {
+  constexpr double tolerated_load = 0.25;
+  constexpr double tolerated_spread = 1.3;
+  std::string note;
+  if (load > tolerated_load * cores) note = format("a load of %.2g on %d cores before this command", load, cores);
+  if (slowest > tolerated_spread * fastest) {
+    note += (note.empty() ? "" : ", and ") + format("repeats that took %.3g to %.3g s", fastest, slowest);
+  }
+  return note;
 }
 
 /// Return the seconds of work(), which blocks, from a barrier on, on the slowest rank. Collective.

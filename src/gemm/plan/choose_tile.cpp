@@ -256,15 +256,27 @@ ChosenTile TileSearch::chosen() {
   // 2048, and took 4 % more. With A or B in host memory they make coarse pipelines slower: a bus that other devices use
   // too brings less than was measured, and the first tile waits for two bands.
   const bool take_smallest = product_.on_gpus && comes_from_host_memory(product_);
-  const double near = take_smallest ? 1.02 : product_.node_of.empty() || product_.on_gpus ? alike : 1.10;
+  const double near = product_.on_gpus ? 1.02 : product_.node_of.empty() ? alike : 1.10;
   const auto near_best = [&](const ChosenTile& one) { return one.seconds <= near * best_; };
   // Between nodes a rank also waits for late bands once a tile, so it gets two tiles or more along either side.
   const Index half_share =
       std::min(product_.rows() / (product_.ranks_of_group() / columns), product_.columns() / columns) / 2;
   const auto is_coarse = [&](Index tile) { return !product_.node_of.empty() && tile > half_share; };
-  const auto largest = std::find_if(times_.rbegin(), times_.rend(),
-                                    [&](const ChosenTile& one) { return near_best(one) && !is_coarse(one.tile); });
-  return take_smallest || largest == times_.rend() ? *std::find_if(times_.begin(), times_.end(), near_best) : *largest;
+  if (take_smallest) return *std::find_if(times_.begin(), times_.end(), near_best);
+  // GPUs multiply fastest in tiles of a BLAS's own, which are powers of two.
+  const auto evenness = [&](Index tile) {
+    constexpr Index most = 1024;
+    return product_.on_gpus ? std::min(tile & -tile, most) : 1;
+  };
+  const auto better = [&](const ChosenTile& one, const ChosenTile& other) {
+    return std::pair(evenness(one.tile), one.tile) > std::pair(evenness(other.tile), other.tile);
+  };
+  const ChosenTile* taken = nullptr;
+  for (const ChosenTile& one : times_) {
+    if (!near_best(one) || is_coarse(one.tile)) continue;
+    if (taken == nullptr || better(one, *taken)) taken = &one;
+  }
+  return taken != nullptr ? *taken : *std::find_if(times_.begin(), times_.end(), near_best);
 }
 
 }  // namespace

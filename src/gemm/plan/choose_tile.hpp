@@ -15,13 +15,15 @@ struct ChosenTile {
 };
 
 /// Return the grid, among those with these `columns`, and the tile of a product: `tile` if it is not 0, else one of
-/// those that divide the ranks' shares of C, A and B, or a power of two (half as much more, too).
+/// those at which the number of bands changes, those that divide the ranks' shares of C, A and B, and some between
+/// powers of two.
 ///
-/// The time is within 1 % of the least of all that are tried. Of such grids the one with one column is taken, then of
-/// its tiles the largest, since costs that the model leaves out are paid once a tile; between nodes the largest of
-/// which each rank computes at least two along either side, if any, and for CPUs one within 10 %. On GPUs with A or B
-/// in host memory it is the smallest tile within 2 %. With one band of A at a time only tiles that meet both bounds
-/// count (but for small matrices, where none does).
+/// Grids and tiles within 1 % of the least predicted time count as equally fast, and on GPUs tiles within 2 %, since
+/// costs that the model leaves out are paid once a tile. Of equally fast grids the one with one column is taken; of
+/// tiles the largest, on GPUs of those that the highest power of two divides, and with A or B in host memory the
+/// smallest. Between nodes each rank computes at least two tiles along either side if such a tile is fast enough, and
+/// CPUs take the largest tile within 10 %. With one band of A at a time only tiles that meet both bounds count (but for
+/// small matrices, where none does).
 ///
 /// A prediction takes time for each tile of C, so that those that look fastest by their work and traffic alone are made
 /// first, and no more than some tenths of a second allow. `product.tile` and `product.grid_columns` are ignored.
