@@ -130,7 +130,13 @@ struct Row {
   [[nodiscard]] int ranks() const { return cluster.nodes * cluster.ranks_per_node; }
 };
 
-template <Scalar T> Row predicted(const Options& options, const MachineRates& rates, int nodes, double growth) {
+// Bytes of a rank's device; 0: not known.
+double device_memory(const Options& options, const Machine& machine) {
+  return options.memory > 0 ? static_cast<double>(options.memory) : machine.memory;
+}
+
+template <Scalar T> Row predicted(const Options& options, const Machine& machine, int nodes, double growth) {
+  const MachineRates& rates = machine.rates;
   // Growing extents are multiples of the number of ranks, as users would choose them.
   const Index ranks = Index{nodes} * options.ranks_per_node;
   const auto grown = [&](Index own) {
@@ -151,6 +157,11 @@ template <Scalar T> Row predicted(const Options& options, const MachineRates& ra
   settings.grid = options.grid;
   settings.layers = options.layers;
   settings.arithmetic = options.arithmetic;
+  // Bands take an eighth of a device by default; predictions assume one of 128 GiB.
+  constexpr double gibibytes_16 = 0x1p34;
+  if (const double share = device_memory(options, machine) / 8.0; share > 0.0 && share < gibibytes_16) {
+    settings.workspace_bytes = static_cast<std::size_t>(share);
+  }
   if (options.is_of_product()) {
     const auto placed = [&](const std::string& where, Index rows, Index columns) {
       return placement_from(where, rows, columns, row.ranks());
@@ -246,13 +257,13 @@ void say(const CommonOptions& common, const std::string& line) {
 // Throw Error(argument), which says what fits, if a rank's device does not hold what the row takes.
 template <Scalar T> void require_memory(const Options& options, const Machine& machine, const Row& row) {
   constexpr int most_trials = 40;
-  const double limit = options.memory > 0 ? static_cast<double>(options.memory) : machine.memory;
+  const double limit = device_memory(options, machine);
   const auto fits = [&](const Row& one) { return one.found.memory_bytes <= limit; };
   if (limit == 0.0 || fits(row)) return;
   std::string advice;
   double growth = std::sqrt(limit / row.found.memory_bytes);
   for (int trial = 0; trial < most_trials && advice.empty(); ++trial, growth *= 0.97) {
-    const Row smaller = predicted<T>(options, machine.rates, row.cluster.nodes, growth);
+    const Row smaller = predicted<T>(options, machine, row.cluster.nodes, growth);
     if (!fits(smaller)) continue;
     const auto number = [](Index extent) { return std::to_string(extent); };
     advice = row.exponential || options.size > 0 ? "--size " + number(smaller.rows)
@@ -264,7 +275,7 @@ template <Scalar T> void require_memory(const Options& options, const Machine& m
   for (int trial = 0; options.grid == ProcessGrid{} && more.empty() && trial < most_trials; ++trial, nodes *= 1.25) {
     const int count = static_cast<int>(std::ceil(nodes));
     if (Index{count} * row.cluster.ranks_per_node > most_ranks_of_sweep) break;
-    if (fits(predicted<T>(options, machine.rates, count, 1.0))) more = "--nodes " + std::to_string(count);
+    if (fits(predicted<T>(options, machine, count, 1.0))) more = "--nodes " + std::to_string(count);
   }
   if (!more.empty()) advice += (advice.empty() ? "" : ", or ") + more;
   throw Error(ErrorKind::argument, format("predict %s: a rank needs %.4g GB, and its device has %.4g GB (--memory); %s",
@@ -304,7 +315,7 @@ void show(const CommonOptions& common, const Row& row) {
 
 template <Scalar T>
 std::vector<Row> swept(const CommonOptions& common, const Options& options, const Machine& machine) {
-  const double limit = options.memory > 0 ? static_cast<double>(options.memory) : machine.memory;
+  const double limit = device_memory(options, machine);
   std::vector<Row> rows;
   for (const char* scaling : {"strong", "weak"}) {
     say(common, format("%s scaling\n  ranks       rows     seconds     GFLOP/s  efficiency  hidden      grid  layers   "
@@ -312,7 +323,7 @@ std::vector<Row> swept(const CommonOptions& common, const Options& options, cons
                        scaling));
     for (int nodes = 1; nodes * options.ranks_per_node <= most_ranks_of_sweep; nodes *= 2) {
       const double growth = scaling == std::string("weak") ? std::sqrt(static_cast<double>(nodes)) : 1.0;
-      Row row = predicted<T>(options, machine.rates, nodes, growth);
+      Row row = predicted<T>(options, machine, nodes, growth);
       row.scaling = scaling;
       const GemmPrediction& found = row.found;
       if (limit > 0.0 && found.memory_bytes > limit) {
@@ -344,7 +355,7 @@ template <Scalar T> int run_as(const CommonOptions& common, const Options& optio
     report.results()["rates_origin"] = machine.origin;
   }
   if (!options.sweep) {
-    const Row row = predicted<T>(options, machine.rates, options.nodes, 1.0);
+    const Row row = predicted<T>(options, machine, options.nodes, 1.0);
     require_memory<T>(options, machine, row);
     report.results().update(json_of(row));
     show(common, row);

@@ -34,7 +34,7 @@ Candidate with_bands(const Product& product, const GemmOptions& options, int mos
 }
 
 // Factor by which several layers have to beat fewer, and another grid of an emulated product one column.
-constexpr double least_gain = 0.99;
+constexpr double least_gain = 0.97;
 
 // Columns of the grids that may be taken, one column first.
 std::vector<int> grid_columns_of(const Product& shape, const GemmOptions& options) {

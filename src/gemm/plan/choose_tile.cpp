@@ -26,7 +26,7 @@ const CyclicAxis& columns_of(const Placement& placement, Operation op) {
   return op == Operation::none ? placement.column_axis() : placement.row_axis();
 }
 
-// What is known about a grid and a tile before a schedule is made.
+// A grid and a tile before a schedule is made.
 struct Outline {
   double least = 0.0;  // Lower bound of the predicted seconds.
   double rough = 0.0;  // Seconds of the busiest rank by its work and traffic alone.
@@ -163,11 +163,13 @@ Outline TileSearch::outline_of(const Product& product, int bands) const {
       product.node_of.empty() ? 1.0 : static_cast<double>(product.ranks) / (product.node_of.back() + 1);
   const double wide = std::min(of_node, static_cast<double>(product.grid_columns));
   const double high = std::max(of_node / wide, 1.0);
-  const double near = std::max(rows_of_rank + passes * columns_of_rank - owned, 0.0);
+  // Within a node the one that has a band gives it to all others in turn.
+  const double near = std::max(
+      rows_of_rank * std::max(wide - 1.0, 1.0) + passes * columns_of_rank * std::max(high - 1.0, 1.0) - owned, 0.0);
   const double far = std::max(rows_of_rank / wide + passes * columns_of_rank / high - owned, 0.0);
   // A band of several owners waits for ranks that read others there.
-  const bool cut = rows_of(product.a, product.op_a).block % product.tile != 0 ||
-                   columns_of(product.b, product.op_b).block % product.tile != 0;
+  const auto fits = [&](Index block) { return block % product.tile == 0 || product.tile % block == 0; };
+  const bool cut = !fits(rows_of(product.a, product.op_a).block) || !fits(columns_of(product.b, product.op_b).block);
   const double travels =
       (cut ? 2.0 : 1.0) *
       (product.node_of.empty() ? seconds_of(near, true) : std::max(seconds_of(near, true), seconds_of(far, false)));
@@ -272,8 +274,13 @@ ChosenTile TileSearch::chosen() {
     return std::pair(evenness(one.tile), one.tile) > std::pair(evenness(other.tile), other.tile);
   };
   const ChosenTile* taken = nullptr;
+  // Larger ones than were measured only make the pipeline coarse, unless they are faster.
+  const Index measured = rates_.gemm.back().tile;
+  const bool any_measured = std::any_of(times_.begin(), times_.end(), [&](const ChosenTile& one) {
+    return near_best(one) && !is_coarse(one.tile) && one.tile <= measured;
+  });
   for (const ChosenTile& one : times_) {
-    if (!near_best(one) || is_coarse(one.tile)) continue;
+    if (!near_best(one) || is_coarse(one.tile) || (any_measured && product_.on_gpus && one.tile > measured)) continue;
     if (taken == nullptr || better(one, *taken)) taken = &one;
   }
   return taken != nullptr ? *taken : *std::find_if(times_.begin(), times_.end(), near_best);
