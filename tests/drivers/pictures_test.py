@@ -228,7 +228,23 @@ class PicturesOfRuns(PicturesTest):
     def test_snapshots(self):
         self.run_of("h2plus", "time.steps=40", "output.state=true")
         for times in ("0", "0,5,10,15,20"):
-            self.assert_readable("tdse_snapshots", "run.h5", times)
+            figure = self.assert_readable("tdse_snapshots", "run.h5", times)
+            self.assertEqual({axes.get_yscale() for axes in figure.axes}, {"linear"})
+
+    def test_snapshots_show_what_leaves(self):
+        self.run_of("h2plus-laser", "time.steps=300", "output.state=true")
+        for times in ("30", "0,10,20,30", "0,5,10,15,20"):
+            figure = self.assert_readable("tdse_snapshots", "run.h5", times)
+            boxes = [axes for axes in figure.axes if axes.get_yscale() == "log"]
+            self.assertEqual(len(boxes), times.count(",") + 1)
+            for axes in boxes:
+                self.assertEqual(axes.get_xlim(), (-60, 60))
+                self.assertIn("absorber", [text.get_text() for text in axes.texts])
+        self.assertRegex(boxes[-1].get_title("left"), r"^ionised \d.*,  outside \d.*,  absorbed (0|\d.*)$")
+        # A pulse without an absorber.
+        self.run_of("h2plus-laser", "time.steps=20", "output.state=true", "absorber.kind=none", "output.states=0")
+        figure = self.assert_readable("tdse_snapshots", "run.h5", "0,2")
+        self.assertFalse([text for axes in figure.axes for text in axes.texts])
 
 
 class PicturesOfOthers(PicturesTest):
