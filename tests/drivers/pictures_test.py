@@ -223,7 +223,19 @@ class PicturesOfRuns(PicturesTest):
         for values in ("0.2:1.2:0.5", "1"):
             self.succeed("tdse", "h2plus", "--set", "time.steps=20", "--scan", f"nuclei.omega={values}", "--no-progress",
                          "--force", "--output", "scan.h5")
-            self.assert_readable("tdse_scan", "scan.h5")
+            figure = self.assert_readable("tdse_scan", "scan.h5")
+            self.assertFalse([axes for axes in figure.axes if "left at the end" in axes.get_title()])
+
+    def test_scans_of_a_pulse(self):
+        # Curves of a few spectra, a map of many, one value; the axis of values that rise by factors is logarithmic.
+        for values, scale in (("1e13,1e14,1e15", "log"), ("1e14:8e14:1e14", "linear"), ("1e14", "log")):
+            self.succeed("tdse", "h2plus-laser", "--set", "time.steps=60", "--set", "output.states=3", "--scan",
+                         f"pulse.1.intensity={values}", "--no-progress", "--force", "--output", "scan.h5")
+            figure = self.assert_readable("tdse_scan", "scan.h5")
+            lost, = (axes for axes in figure.axes if "left at the end" in axes.get_title())
+            self.assertEqual(lost.get_xscale(), scale)
+            self.assertIn("W/cm^2", lost.get_title() if values == "1e14" else lost.get_xlabel())
+            self.assertTrue([axes for axes in figure.axes if axes.get_title().startswith("harmonic spectrum")])
 
     def test_snapshots(self):
         self.run_of("h2plus", "time.steps=40", "output.state=true")
