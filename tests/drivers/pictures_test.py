@@ -234,7 +234,7 @@ class PicturesOfRuns(PicturesTest):
             figure = self.assert_readable("tdse_scan", "scan.h5")
             lost, = (axes for axes in figure.axes if "left at the end" in axes.get_title())
             self.assertEqual(lost.get_xscale(), scale)
-            self.assertIn("W/cm^2", lost.get_title() if values == "1e14" else lost.get_xlabel())
+            self.assertIn("W/cm$^2$", lost.get_title() if values == "1e14" else lost.get_xlabel())
             self.assertTrue([axes for axes in figure.axes if axes.get_title().startswith("harmonic spectrum")])
 
     def test_snapshots(self):

@@ -284,7 +284,7 @@ class Scans(StudiesTest):
                     numpy.testing.assert_allclose(scan["spectrum/order"][:] * 20, run["spectrum/frequency"][:], rtol=1e-13)
                     numpy.testing.assert_allclose(scan["spectrum/dipole"][k], run["spectrum/dipole"][:], rtol=1e-6,
                                                   atol=1e-9 * run["spectrum/dipole"][:].max())
-        # What no run records is not reported.
+        # A deck without pulse and absorber reports none of these.
         self.assertFalse({"absorbed", "ionisation", "outside"} & set(self.scan("--scan", "nuclei.omega=1")["results"]))
         with h5py.File(self.path("scan.h5"), "r") as scan:
             self.assertNotIn("spectrum", scan)

@@ -33,7 +33,7 @@ class Scan:
 
     def __init__(self, file):
         self.key = file.attrs["key"]
-        self.unit = file["scan/value"].attrs["unit"]
+        self.unit = file["scan/value"].attrs["unit"].replace("^2", "$^2$")
         self.deck = keys_of(file.attrs["deck"])
         self.done, self.version, self.git = (file.attrs[name] for name in ("points_done", "heddle_version", "git_hash"))
         values = file["scan/value"][:]

@@ -1,7 +1,7 @@
 """psi of a run at some times: python3 tdse_snapshots.py FILE.h5 PICTURE.png T1,T2,...
 
-For each time a panel with the real and imaginary part and the density of psi, its nodes dotted, over the potential. Of a
-run with a pulse or an absorber a second panel below it: the density in the whole box on a logarithmic axis, with the
+For each time a panel with the real and imaginary part and the density of psi, its nodes dotted, over the potential. A
+run with a pulse or an absorber has a second panel below it: the density in the whole box on a logarithmic axis, with the
 absorber shaded, and the probability that has left.
 Only the first of several wave functions is drawn.
 Exit status: 0 done, 1 the file can't be plotted, 3 a module is missing.

@@ -1,4 +1,4 @@
-// What a scan prints, and its JSON results.
+// Printed lines and JSON results of a scan.
 #include "drivers/tdse/run/scan_results.hpp"
 
 #include "drivers/support/process/text.hpp"

@@ -1,4 +1,4 @@
-// What a scan prints, and its JSON results.
+// Printed lines and JSON results of a scan.
 #pragma once
 
 #include "drivers/tdse/deck/deck.hpp"
