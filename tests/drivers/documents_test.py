@@ -194,6 +194,8 @@ class Datasets(CommandTest):
             there |= self.check(table, f"{deck}.h5", symbols)
         self.assertEqual(there, set(table))
         table = self.rows("Datasets of a scan")
+        self.assertEqual(table["/scan/value"], (["P"], "of the key"))
+        table["/scan/value"] = (["P"], "bohr")
         self.succeed("tdse", "h2plus-laser", "--set", "time.steps=4", "--set", "output.states=4",
                      "--scan", "nuclei.separation=2:4:1", "--output", "scan.h5")
         self.assertEqual(self.check(table, "scan.h5", {"P": 3, "S": 4}), set(table))

@@ -223,12 +223,40 @@ class PicturesOfRuns(PicturesTest):
         for values in ("0.2:1.2:0.5", "1"):
             self.succeed("tdse", "h2plus", "--set", "time.steps=20", "--scan", f"nuclei.omega={values}", "--no-progress",
                          "--force", "--output", "scan.h5")
-            self.assert_readable("tdse_scan", "scan.h5")
+            figure = self.assert_readable("tdse_scan", "scan.h5")
+            self.assertFalse([axes for axes in figure.axes if "left at the end" in axes.get_title()])
+
+    def test_scans_of_a_pulse(self):
+        # Curves of a few spectra, a map of many, one value; the axis of values that rise by factors is logarithmic.
+        for values, scale in (("1e13,1e14,1e15", "log"), ("1e14:8e14:1e14", "linear"), ("1e14", "log")):
+            self.succeed("tdse", "h2plus-laser", "--set", "time.steps=60", "--set", "output.states=3", "--scan",
+                         f"pulse.1.intensity={values}", "--no-progress", "--force", "--output", "scan.h5")
+            figure = self.assert_readable("tdse_scan", "scan.h5")
+            lost, = (axes for axes in figure.axes if "left at the end" in axes.get_title())
+            self.assertEqual(lost.get_xscale(), scale)
+            self.assertIn("W/cm$^2$", lost.get_title() if values == "1e14" else lost.get_xlabel())
+            self.assertTrue([axes for axes in figure.axes if axes.get_title().startswith("harmonic spectrum")])
 
     def test_snapshots(self):
         self.run_of("h2plus", "time.steps=40", "output.state=true")
         for times in ("0", "0,5,10,15,20"):
-            self.assert_readable("tdse_snapshots", "run.h5", times)
+            figure = self.assert_readable("tdse_snapshots", "run.h5", times)
+            self.assertEqual({axes.get_yscale() for axes in figure.axes}, {"linear"})
+
+    def test_snapshots_show_what_leaves(self):
+        self.run_of("h2plus-laser", "time.steps=300", "output.state=true")
+        for times in ("30", "0,10,20,30", "0,5,10,15,20"):
+            figure = self.assert_readable("tdse_snapshots", "run.h5", times)
+            boxes = [axes for axes in figure.axes if axes.get_yscale() == "log"]
+            self.assertEqual(len(boxes), times.count(",") + 1)
+            for axes in boxes:
+                self.assertEqual(axes.get_xlim(), (-60, 60))
+                self.assertIn("absorber", [text.get_text() for text in axes.texts])
+        self.assertRegex(boxes[-1].get_title("left"), r"^ionised \d.*,  outside \d.*,  absorbed (0|\d.*)$")
+        # A pulse without an absorber.
+        self.run_of("h2plus-laser", "time.steps=20", "output.state=true", "absorber.kind=none", "output.states=0")
+        figure = self.assert_readable("tdse_snapshots", "run.h5", "0,2")
+        self.assertFalse([text for axes in figure.axes for text in axes.texts])
 
 
 class PicturesOfOthers(PicturesTest):

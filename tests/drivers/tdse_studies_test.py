@@ -262,6 +262,79 @@ class Scans(StudiesTest):
                     self.assertEqual((scan["scan/time"][k], scan["scan/steps"][k]), (t[-1], 20))
                 self.assertEqual(report["results"]["populations"][k], list(populations[-1]))
 
+    pulse = ["--set", "pulse.amplitude=0.1", "--set", "pulse.duration=0.3", "--set", "pulse.omega=20"]
+
+    def test_what_leaves_is_that_of_each_run(self):
+        absorber = ["--set", "absorber.kind=polynomial", "--set", "absorber.width=2", "--set", "absorber.strength=1"]
+        radius = ["--set", "output.radius=1"]
+        report = self.scan("--scan", "pulse.amplitude=1,2", *self.pulse, *absorber, *radius)
+        results = report["results"]
+        with h5py.File(self.path("scan.h5"), "r") as scan:
+            self.assertEqual(results["unit"], "hartree/(e bohr)")
+            for k, value in enumerate((1, 2)):
+                self.tdse("small.toml", "--output", "run.h5", *self.fast, *self.pulse, *absorber, *radius, "--set",
+                          f"pulse.amplitude={value}")
+                with h5py.File(self.path("run.h5"), "r") as run:
+                    for name in ("absorbed", "ionisation", "outside"):
+                        last, error = run[f"observables/{name}"][-1], run[f"errors/{name}"][-1]
+                        self.assertEqual((scan[f"final/{name}"][k], scan[f"errors/{name}"][k]), (last, error))
+                        self.assertEqual((results[name][k], results[f"{name}_error"][k]), (last, error))
+                    self.assertGreater(scan["final/outside"][k], 0.1)
+                    # A scan of one duration and carrier has the run's frequencies.
+                    numpy.testing.assert_allclose(scan["spectrum/order"][:] * 20, run["spectrum/frequency"][:], rtol=1e-13)
+                    numpy.testing.assert_allclose(scan["spectrum/dipole"][k], run["spectrum/dipole"][:], rtol=1e-6,
+                                                  atol=1e-9 * run["spectrum/dipole"][:].max())
+        # A deck without pulse and absorber reports none of these.
+        self.assertFalse({"absorbed", "ionisation", "outside"} & set(self.scan("--scan", "nuclei.omega=1")["results"]))
+        with h5py.File(self.path("scan.h5"), "r") as scan:
+            self.assertNotIn("spectrum", scan)
+            self.assertTrue(numpy.isnan(scan["final/outside"][:]).all())
+
+    def test_spectra_of_points_that_differ(self):
+        # Another carrier, another time step and fewer steps: the orders are common, and beyond pi/dt there is nothing.
+        self.scan("--scan", "pulse.omega=10,20", *self.pulse, "--set", "initial.levels=[0,1]")
+        with h5py.File(self.path("scan.h5"), "r") as scan:
+            orders, spectra = scan["spectrum/order"][:], scan["spectrum/dipole"][:]
+            numpy.testing.assert_array_equal(scan["spectrum/carrier"][:], [10, 20])
+            self.assertEqual(spectra.shape, (2, 2, len(orders)))
+            self.assertAlmostEqual(orders[-1], numpy.pi / 0.02 / 10)
+            self.assertLessEqual(numpy.diff(orders).max(), numpy.pi / (4 * 0.4) / 20 * (1 + 1e-12))
+            self.assertFalse(numpy.isnan(spectra[0]).any())
+            numpy.testing.assert_array_equal(numpy.isnan(spectra[1]), [orders > numpy.pi / 0.02 / 20] * 2)
+        self.scan("--scan", "time.steps=1,20", *self.pulse)
+        with h5py.File(self.path("scan.h5"), "r") as scan:
+            numpy.testing.assert_array_equal(numpy.isnan(scan["spectrum/dipole"][:]).all(1), [True, False])
+
+    def test_values_have_the_unit_of_their_key(self):
+        for key, values, unit in (("pulse.1.intensity", "1e13,1e14", "W/cm^2"), ("pulse.wavelength", "2,3", "nm"),
+                                  ("pulse.femtoseconds", "0.005,0.007", "fs"), ("pulse.1.phase", "0,1", "radian"),
+                                  ("time.step", "0.01,0.02", "atomic unit of time"), ("potential.charge", "1", "1")):
+            with self.subTest(key):
+                words = ["tdse", "small.toml", *self.fast, *self.pulse, "--set", "output.states=0", "--output", "scan.h5",
+                         "--no-progress", "--force", "--scan", f"{key}={values}"]
+                printed = self.run_command(*words).output
+                first = f"{float(values.split(',')[0]):g}" + ("" if unit == "1" else f" {unit}")
+                self.assertRegex(printed, rf"(?m)^{re.escape(key)} = {re.escape(first)} +energy ")
+                with h5py.File(self.path("scan.h5"), "r") as scan:
+                    self.assertEqual(scan["scan/value"].attrs["unit"], unit)
+
+    def test_spectra_are_taken_over(self):
+        self.scan("--scan", "pulse.phase=0,1", *self.pulse)
+        with h5py.File(self.path("scan.h5"), "r+") as file:
+            file["spectrum/dipole"][0] = 7.0
+        shutil.copy(self.path("scan.h5"), self.path("earlier.h5"))
+        for ranks in (1, 2):
+            self.scan("--scan", "pulse.phase=0,1,2", *self.pulse, "--restart", "earlier.h5", ranks=ranks)
+            with h5py.File(self.path("scan.h5"), "r") as file:
+                self.assertTrue((file["spectrum/dipole"][0] == 7.0).all())
+                self.assertGreater(file["spectrum/dipole"][2].max(), 0.0)
+        # An earlier version wrote no spectra: all points are computed.
+        with h5py.File(self.path("earlier.h5"), "r+") as file:
+            del file["spectrum"], file["final/outside"]
+        self.scan("--scan", "pulse.phase=0,1,2", *self.pulse, "--restart", "earlier.h5")
+        with h5py.File(self.path("scan.h5"), "r") as file:
+            self.assertFalse((file["spectrum/dipole"][0] == 7.0).any())
+
     def test_ranks_share_the_points(self):
         expected = None
         for ranks in (1, 2, 3):

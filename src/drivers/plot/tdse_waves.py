@@ -25,6 +25,8 @@ class Run:
         self.initial_potential = file["potential/initial"][:]
         self.nuclei = file["nuclei/position"][:][self.step]
         self.field = file["observables/field"][:][self.step] if "observables/field" in file else None
+        self.lost = {name: (file[f"observables/{name}"][:, 0] if several else file[f"observables/{name}"][:])[self.step]
+                     for name in ("ionisation", "outside", "absorbed") if f"observables/{name}" in file}
 
     def potential(self, frame):
         """V(x) at a frame, or None where the file does not say how it moves."""
@@ -36,6 +38,14 @@ class Run:
         else:
             values = self.initial_potential - self.x * self.field[0]
         return values if self.field is None else values + self.x * self.field[frame]
+
+    def absorber(self):
+        """Return the width of the absorbing layer at either end of the grid, bohr; 0 without one."""
+        return 0.0 if self.deck["absorber.kind"] == "none" else float(self.deck["absorber.width"])
+
+    def leaves(self):
+        """Return whether the electron can leave: there is a pulse or an absorber."""
+        return self.field is not None or self.absorber() > 0
 
     def words(self):
         """Return the name of the potential for a title."""

@@ -70,14 +70,14 @@ bool is_free(const std::string& key) {
 }  // namespace
 
 const std::array<PulseUnit, 5> pulse_units = {{
-    {"intensity", "amplitude", "instead of amplitude: peak intensity, W/cm^2",
+    {"intensity", "amplitude", "W/cm^2", "instead of amplitude: peak intensity, W/cm^2",
      [](double value, const schrodinger::Pulse&) { return schrodinger::amplitude_from_intensity(value); }},
-    {"wavelength", "omega", "instead of omega: nm",
+    {"wavelength", "omega", "nm", "instead of omega: nm",
      [](double value, const schrodinger::Pulse&) { return schrodinger::omega_from_wavelength(value); }},
-    {"cycles", "duration", "instead of duration: cycles of the carrier", in_cycles},
-    {"femtoseconds", "duration", "instead of duration: femtoseconds",
+    {"cycles", "duration", "cycle", "instead of duration: cycles of the carrier", in_cycles},
+    {"femtoseconds", "duration", "fs", "instead of duration: femtoseconds",
      [](double value, const schrodinger::Pulse&) { return schrodinger::time_from_femtoseconds(value); }},
-    {"ramp_cycles", "ramp", "instead of ramp: cycles of the carrier", in_cycles},
+    {"ramp_cycles", "ramp", "cycle", "instead of ramp: cycles of the carrier", in_cycles},
 }};
 
 std::string_view to_string(InitialKind kind) {
@@ -115,6 +115,43 @@ std::string nearest_key(const std::string& key) {
   const auto keys = known_keys();
   return *std::min_element(keys.begin(), keys.end(),
                            [&](const auto& a, const auto& b) { return edit_distance(key, a) < edit_distance(key, b); });
+}
+
+std::string unit_of_key(const std::string& key) {
+  static const std::map<std::string_view, const char*> units = {{"grid.xmin", "bohr"},
+                                                                {"grid.xmax", "bohr"},
+                                                                {"grid.dx", "bohr"},
+                                                                {"potential.softening", "bohr^2"},
+                                                                {"potential.omega", "hartree"},
+                                                                {"nuclei.separation", "bohr"},
+                                                                {"nuclei.amplitude", "bohr"},
+                                                                {"nuclei.omega", "hartree"},
+                                                                {"nuclei.velocity", "bohr/atomic unit of time"},
+                                                                {"pulse.amplitude", "hartree/(e bohr)"},
+                                                                {"pulse.omega", "hartree"},
+                                                                {"pulse.phase", "radian"},
+                                                                {"pulse.duration", "atomic unit of time"},
+                                                                {"pulse.ramp", "atomic unit of time"},
+                                                                {"pulse.centre", "atomic unit of time"},
+                                                                {"absorber.width", "bohr"},
+                                                                {"absorber.strength", "hartree"},
+                                                                {"absorber.energy", "hartree"},
+                                                                {"absorber.time", "atomic unit of time"},
+                                                                {"time.step", "atomic unit of time"},
+                                                                {"initial.tolerance", "hartree"},
+                                                                {"initial.position", "bohr"},
+                                                                {"initial.momentum", "1/bohr"},
+                                                                {"initial.width", "bohr"},
+                                                                {"output.radius", "bohr"},
+                                                                {"output.spectrum_from", "hartree"},
+                                                                {"output.spectrum_to", "hartree"},
+                                                                {"output.checkpoint_seconds", "s"}};
+  const std::string name = without_number(key);
+  for (const PulseUnit& unit : pulse_units) {
+    if (name == std::string("pulse.") + unit.name) return unit.unit;
+  }
+  const auto found = units.find(name);
+  return found == units.end() ? "1" : found->second;
 }
 
 std::string value_text(double value) {

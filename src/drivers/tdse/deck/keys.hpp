@@ -28,7 +28,8 @@ void visit_pulse_keys(AnyPulse& pulse, const std::string& prefix, Visitor&& visi
 /// Another unit for a key of [[pulse]], converted when a deck is read.
 struct PulseUnit {
   const char* name;
-  const char* of;  ///< The key that it converts to.
+  const char* of;    ///< The key that it converts to.
+  const char* unit;  ///< As unit_of_key() returns it.
   const char* meaning;
   /// Convert a value; `pulse` has the keys of the preceding rows.
   double (*convert)(double value, const schrodinger::Pulse& pulse);
@@ -107,6 +108,9 @@ template <class AnyDeck, class Visitor> void visit_keys(AnyDeck& deck, Visitor&&
 /// Return all keys of a deck; those of pulses have no number.
 [[nodiscard]] std::vector<std::string> known_keys();
 [[nodiscard]] std::string nearest_key(const std::string& key);
+/// Return the unit in which a deck gives the number of `key`, as the attributes of files name units; "1" for a number
+/// without one.
+[[nodiscard]] std::string unit_of_key(const std::string& key);
 /// Turn "pulse.2.omega" into "pulse.omega"; other keys, "pulse.02.omega" included, are unchanged.
 [[nodiscard]] std::string without_number(const std::string& key);
 

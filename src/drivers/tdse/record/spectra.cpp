@@ -18,14 +18,6 @@ template <class Value> std::vector<Value> column(const Record& record, const std
   return chosen;
 }
 
-std::vector<double> evenly(double from, double to, double apart) {
-  constexpr double most = 100'000;
-  const double intervals = std::clamp(std::ceil((to - from) / apart), 1.0, most);
-  std::vector<double> values;
-  for (double k = 0; k <= intervals; ++k) values.push_back(from + k * (to - from) / intervals);
-  return values;
-}
-
 std::vector<hsize_t> extents_of(const Record& record, std::size_t size) {
   if (record.count == 1) return {size};
   return {static_cast<hsize_t>(record.count), size};
@@ -56,19 +48,14 @@ void write_autocorrelation(Hdf5Writer& file, const Deck& deck, const schrodinger
                      "1/pi Re int <psi(0)|psi(t)> w(t) exp(i E t) dt");
 }
 
-void write_dipole(Hdf5Writer& file, const Deck& deck, const Record& record, double apart) {
-  const auto carrier = std::find_if(deck.pulses.begin(), deck.pulses.end(),
-                                    [](const schrodinger::Pulse& pulse) { return pulse.omega > 0; });
-  if (carrier == deck.pulses.end()) return;
-  const auto frequencies =
-      evenly(0.0, std::min(deck.output_harmonics * carrier->omega, std::numbers::pi / deck.time_step), apart);
+void write_dipole(Hdf5Writer& file, const Deck& deck, const Record& record) {
+  const auto range = harmonic_range(deck, record.steps_done(), record.time.back());
+  if (!range) return;
+  const auto frequencies = evenly(0.0, range->highest, range->apart);
   std::vector<double> spectra;
   for (Index k = 0; k < record.count; ++k) {
-    auto dipole = column(record, record.position, k);
-    const auto norm = column(record, record.norm, k);
-    // Unnormalised dipole: the absorbed part of the electron no longer radiates.
-    for (std::size_t i = 0; i < dipole.size(); ++i) dipole[i] *= -norm[i] * norm[i];
-    const auto spectrum = schrodinger::dipole_spectrum(record.time, dipole, frequencies, deck.output_window);
+    const auto spectrum = harmonic_spectrum(record.time, column(record, record.position, k),
+                                            column(record, record.norm, k), frequencies, deck.output_window);
     spectra.insert(spectra.end(), spectrum.begin(), spectrum.end());
   }
   file.write<double>("/spectrum/frequency", {frequencies.size()}, frequencies, "hartree", "frequencies of the dipole");
@@ -78,6 +65,30 @@ void write_dipole(Hdf5Writer& file, const Deck& deck, const Record& record, doub
 
 }  // namespace
 
+std::vector<double> evenly(double from, double to, double apart, double most) {
+  const double intervals = std::clamp(std::ceil((to - from) / apart), 1.0, most);
+  std::vector<double> values;
+  for (double k = 0; k <= intervals; ++k) values.push_back(from + k * (to - from) / intervals);
+  return values;
+}
+
+std::optional<HarmonicRange> harmonic_range(const Deck& deck, Index steps, double duration) {
+  const auto carrier = std::find_if(deck.pulses.begin(), deck.pulses.end(),
+                                    [](const schrodinger::Pulse& pulse) { return pulse.omega > 0; });
+  if (carrier == deck.pulses.end() || steps < 2) return std::nullopt;
+  return HarmonicRange{carrier->omega,
+                       std::min(deck.output_harmonics * carrier->omega, std::numbers::pi / deck.time_step),
+                       std::numbers::pi / (4 * duration)};
+}
+
+std::vector<double> harmonic_spectrum(const std::vector<double>& time, const std::vector<double>& position,
+                                      const std::vector<double>& norm, const std::vector<double>& frequencies,
+                                      schrodinger::Window window) {
+  std::vector<double> dipole(position);
+  for (std::size_t i = 0; i < dipole.size(); ++i) dipole[i] *= -norm[i] * norm[i];
+  return schrodinger::dipole_spectrum(time, dipole, frequencies, window);
+}
+
 void write_spectra(Hdf5Writer& file, const Deck& deck, const schrodinger::Hamiltonian& hamiltonian,
                    const Record& record) {
   if (record.steps_done() < 2) return;
@@ -85,7 +96,7 @@ void write_spectra(Hdf5Writer& file, const Deck& deck, const schrodinger::Hamilt
   if (deck.output_autocorrelation && !hamiltonian.moves()) {
     write_autocorrelation(file, deck, hamiltonian, record, apart);
   }
-  write_dipole(file, deck, record, apart);
+  write_dipole(file, deck, record);
 }
 
 }  // namespace heddle::driver

@@ -62,7 +62,8 @@ OptionTable<Options> deck_options() {
        "the HDF5 file of all points (default: output.file's name with .scan.h5)",
        {.enters = false}},
       {"--plot", &Options::plot, Text{"PNG"},
-       "With --eigen: picture of the potential, the levels and the densities on them; with --scan: of the populations"},
+       "With --eigen: picture of the potential, the levels and the densities on them; with --scan: of populations, "
+       "ionisation and harmonic spectra"},
       {"--checkpoint",
        &Options::checkpoint,
        Number{.least = 0, .type_name = "SECONDS"},
@@ -87,7 +88,7 @@ OptionTable<Options> deck_options() {
        &Options::scan,
        Text{"KEY=FIRST:LAST:STEP"},
        "Run the deck for many values of one of its keys, as nuclei.omega=1:5:0.25 or nuclei.omega=1,2,5; ranks share "
-       "the values. One file has energies and populations of all",
+       "the values. One file has energies, populations, ionisation and harmonic spectra of all",
        {.excludes = "--eigen"}},
   };
 }
