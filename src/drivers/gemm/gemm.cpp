@@ -36,8 +36,8 @@ double load_before() {
 struct Measured {
   GemmReport report;
   Timeline timeline;
-  double slowest = 0;  // Seconds of the slowest repeat.
   double check = 0;
+  double slowest = 0;  // Seconds of the slowest repeat.
 };
 
 template <Scalar T> struct Problem {
@@ -367,7 +367,7 @@ template <Scalar T> class Run {
     report.results()["best_seconds"] = best->report.seconds;
     report.results()["chosen_over_best"] = ratio;
     report.results()["sweep"] = table;
-    return {chosen->report, chosen->timeline, worst_check};
+    return {chosen->report, chosen->timeline, worst_check, chosen->slowest};
   }
 
   Context& context_;
