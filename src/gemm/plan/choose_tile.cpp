@@ -158,15 +158,26 @@ Outline TileSearch::outline_of(const Product& product, int bands) const {
     return bandwidth > 0.0 ? extent * inner * cost_.bytes / bandwidth : 0.0;
   };
   const double owned = (rows + columns) / product.ranks;
-  // The ranks of a node take what they need of the same bands from others once: so many columns and rows of the grid.
+  // The ranks of a node take what they need of the same bands from others once, where they hold all of them: so many
+  // columns and rows of the grid.
   const double of_node =
       product.node_of.empty() ? 1.0 : static_cast<double>(product.ranks) / (product.node_of.back() + 1);
-  const double wide = std::min(of_node, static_cast<double>(product.grid_columns));
-  const double high = std::max(of_node / wide, 1.0);
+  const double node_columns = std::min(of_node, static_cast<double>(product.grid_columns));
+  const double loads_of_a = bands_of_rank * product.layers_of_group();
+  const double loads_of_b = passes * up(column_bands, product.grid_columns) * product.layers_of_group();
+  const double wide = loads_of_a <= 2.0 * bands ? node_columns : 1.0;
+  const double high =
+      loads_of_b <= std::max(product.held_b, product.first_held_b) ? std::max(of_node / node_columns, 1.0) : 1.0;
   // Within a node the one that has a band gives it to all others in turn.
   const double near = std::max(
       rows_of_rank * std::max(wide - 1.0, 1.0) + passes * columns_of_rank * std::max(high - 1.0, 1.0) - owned, 0.0);
-  const double far = std::max(rows_of_rank / wide + passes * columns_of_rank / high - owned, 0.0);
+  // Those that begin at the same of the bands ask its owner at once, in all groups.
+  const double columns_apart = product.grid_columns / wide * product.groups();
+  const double rows_apart = product.grid_rows() / high * product.groups();
+  const double readers_of_a = std::max(columns_apart / bands_of_rank, 1.0);
+  const double readers_of_b = std::max(rows_apart / up(column_bands, product.grid_columns), 1.0);
+  const double far =
+      std::max(rows_of_rank / wide * readers_of_a + passes * columns_of_rank / high * readers_of_b - owned, 0.0);
   // A band of several owners waits for ranks that read others there.
   const auto fits = [&](Index block) { return block % product.tile == 0 || product.tile % block == 0; };
   const bool cut = !fits(rows_of(product.a, product.op_a).block) || !fits(columns_of(product.b, product.op_b).block);
@@ -175,7 +186,9 @@ Outline TileSearch::outline_of(const Product& product, int bands) const {
       (product.node_of.empty() ? seconds_of(near, true) : std::max(seconds_of(near, true), seconds_of(far, false)));
   Outline outline;
   outline.least = half * rows * columns * inner / product.ranks_of_group() / rate;
-  outline.rough = std::max(products, travels) + seconds_of(2.0 * tile, product.node_of.empty());
+  // Not all of the shorter one hides.
+  outline.rough = std::max(products, travels) + 0.25 * std::min(products, travels) +
+                  seconds_of(2.0 * tile, product.node_of.empty());
   outline.work = row_bands * column_bands * product.layers +
                  8.0 * product.ranks * (bands_of_rank + passes * up(column_bands, product.grid_columns));
   return outline;
