@@ -54,6 +54,13 @@ run(${CMAKE_COMMAND} --build ${WORK}/example)
 run(${MPIEXEC} ${NUMPROC} 2 ${WORK}/example/example_gemm)
 
 run(${prefix}/bin/heddle --version)
+# Whoever can make the folder of the sources on another machine must not have scripts run from it.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH sources)
+cmake_path(GET sources PARENT_PATH sources)
+file(STRINGS ${prefix}/bin/heddle named REGEX "${sources}/src")
+if(named)
+  message(FATAL_ERROR "the installed command names the sources: ${named}")
+endif()
 run(${prefix}/bin/heddle gemm --size 8 --tile 8)
 # A deck found by its name alone is an installed one: the folder is empty.
 file(MAKE_DIRECTORY ${WORK}/empty)
