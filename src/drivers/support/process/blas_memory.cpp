@@ -33,6 +33,12 @@ bool is_limited() {
   return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+int processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? std::clamp(CPU_COUNT(&set), 1, most_threads) : 1;
+}
+
 // Return the number of OpenBLAS's threads as it finds it itself. Before main() getenv() may find nothing.
 int blas_threads(char** environment) {
   constexpr std::array<std::string_view, 3> names = {"OPENBLAS_NUM_THREADS=", "GOTO_NUM_THREADS=", "OMP_NUM_THREADS="};
@@ -43,14 +49,12 @@ int blas_threads(char** environment) {
       if (threads > 0) return std::min(threads, most_threads);
     }
   }
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? std::clamp(CPU_COUNT(&set), 1, most_threads) : 1;
+  return processors();
 }
 
 // Return true if so many buffers could be mapped at once; they are given back.
 bool has_room(int buffers) {
-  std::array<void*, most_threads + call_buffers + others> mapped{};
+  std::array<void*, most_threads + std::size_t{call_buffers + others}> mapped{};
   int count = 0;
   while (count < buffers) {
     void* const piece = ::mmap(nullptr, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -64,7 +68,7 @@ bool has_room(int buffers) {
 // Nothing but system calls: the libraries are loaded, but have not begun.
 void require_room(int /*argc*/, char** /*argv*/, char** environment) {
   if (!is_limited() || ::dlsym(RTLD_DEFAULT, "gotoblas_init") == nullptr) return;
-  if (has_room(blas_threads(environment) + 1)) return;
+  if (has_room(std::min(blas_threads(environment), processors()) + 1)) return;
   for (const std::string_view part : {std::string_view("heddle: "), no_room, std::string_view("\n")}) {
     if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
   }
@@ -83,11 +87,13 @@ void reserve_blas_buffers() {
   const auto allocate = reinterpret_cast<Allocate>(::dlsym(RTLD_DEFAULT, "blas_memory_alloc"));
   const auto free = reinterpret_cast<Free>(::dlsym(RTLD_DEFAULT, "blas_memory_free"));
   if (allocate == nullptr || free == nullptr) return;
-  if (!has_room(call_buffers + others)) throw Error(ErrorKind::memory, std::string(no_room));
+  // Threads beyond the processors get their buffers in the first call.
+  const int later = call_buffers + std::max(blas_threads(environ) - processors(), 0);
+  if (!has_room(later + others)) throw Error(ErrorKind::memory, std::string(no_room));
   // OpenBLAS keeps what it is given back.
-  std::array<void*, call_buffers> buffers{};
-  for (void*& buffer : buffers) buffer = allocate(0);
-  for (void* const buffer : buffers) free(buffer);
+  std::array<void*, most_threads + std::size_t{call_buffers}> buffers{};
+  for (int k = 0; k < later; ++k) buffers[static_cast<std::size_t>(k)] = allocate(0);
+  for (int k = 0; k < later; ++k) free(buffers[static_cast<std::size_t>(k)]);
 }
 
 }  // namespace heddle::driver
