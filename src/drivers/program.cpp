@@ -3,6 +3,7 @@
 
 #include "drivers/command_line.hpp"
 #include "drivers/studies.hpp"
+#include "drivers/support/process/blas_memory.hpp"
 #include "drivers/support/process/signals.hpp"
 #include "drivers/support/process/standard_output.hpp"
 #include "drivers/support/ranks.hpp"
@@ -11,6 +12,7 @@ namespace heddle::driver {
 namespace {
 
 int run_on_ranks(int argc, char** argv, const Selection& selection) {
+  reserve_blas_buffers();
   prepare_single_process();
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);

@@ -1,20 +1,16 @@
-// Finds shipped decks and the plotting script in the installation or the source tree.
+// Finds shipped decks and the plotting script beside the command.
 #include "drivers/shared_files.hpp"
-
-#include <vector>
 
 namespace heddle::driver {
 
 std::optional<std::filesystem::path> find_shared(const std::filesystem::path& name) {
+  // The place of the build is no part of the answer: on another machine anybody could put scripts there.
   std::error_code error;
-  std::vector<std::filesystem::path> folders;
   const auto command = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back(command.parent_path().parent_path() / HEDDLE_SHARE_FOLDER);
-  folders.emplace_back(HEDDLE_SOURCE_SHARE);
-  for (const auto& folder : folders) {
-    if (std::filesystem::is_regular_file(folder / name, error)) return folder / name;
-  }
-  return std::nullopt;
+  if (error) return std::nullopt;
+  const auto file = (command.parent_path() / HEDDLE_SHARE_FROM_COMMAND / name).lexically_normal();
+  if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
+  return file;
 }
 
 }  // namespace heddle::driver

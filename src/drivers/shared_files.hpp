@@ -6,8 +6,9 @@
 
 namespace heddle::driver {
 
-/// Return the path of `name` ("decks/drift.toml") in share/heddle of this command's installation, or in the source tree
-/// that it was built from; empty if neither has it.
+/// Return the path of `name` ("decks/drift.toml") in the folder share/heddle beside this command's own folder, found by
+/// where the command is; empty if that has no such file. A command in a build's folder finds links to the sources
+/// there.
 [[nodiscard]] std::optional<std::filesystem::path> find_shared(const std::filesystem::path& name);
 
 }  // namespace heddle::driver

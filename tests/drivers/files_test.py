@@ -106,6 +106,70 @@ class Matrices(CommandTest):
         self.refuse("sum", "-i", "none.txt", message="none.txt: can't be opened")
 
 
+class OtherFiles(CommandTest):
+    """HDF5 files that refer to other files: whoever writes one must not choose which files are read."""
+
+    def setUp(self):
+        super().setUp()
+        numpy.arange(9.0).tofile(self.path("raw.bin"))
+        with h5py.File(self.path("other.h5"), "w") as file:
+            file["A"] = numpy.eye(3)
+            file["deep/A"] = numpy.eye(3)
+
+    def fill(self, file):
+        """Fills a file with a matrix, and with what refers to others; returns the names of these, and why not."""
+        file["own"] = numpy.eye(3)
+        file["again"] = h5py.SoftLink("/own")
+        file.create_dataset("raw", (3, 3), "f8", external=[("raw.bin", 0, h5py.h5f.UNLIMITED)])
+        file["linked"] = h5py.ExternalLink("other.h5", "/A")
+        file["folder"] = h5py.ExternalLink("other.h5", "/deep")
+        file["soft"] = h5py.SoftLink("/folder/A")
+        layout = h5py.VirtualLayout((3, 3), "f8")
+        layout[...] = h5py.VirtualSource("other.h5", "A", (3, 3))
+        file.create_virtual_dataset("virtual", layout)
+        return {"raw": "elements in another file, 'raw.bin'", "linked": "link to another file, 'other.h5'",
+                "folder/A": "link to another file", "soft": "link to another file", "virtual": "virtual dataset"}
+
+    def test_matrices(self):
+        with h5py.File(self.path("A.h5"), "w") as file:
+            reasons = self.fill(file)
+        for name in ("own", "again"):
+            self.succeed("transpose", "--input", f"A.h5:{name}")
+        for name, reason in reasons.items():
+            with self.subTest(name):
+                self.refuse("transpose", "--input", f"A.h5:{name}", message=f"A.h5, dataset '/?{name}': .*{reason}")
+        self.refuse("transpose", "--input", "A.h5:none", message="one of: again, own$")
+
+    def test_new_datasets_stay_in_their_file(self):
+        with h5py.File(self.path("A.h5"), "w") as file:
+            self.fill(file)
+        self.refuse("transpose", "--input", "A.h5:own", "--output", "A.h5:folder/new",
+                    message="behind a link to another file")
+        with h5py.File(self.path("other.h5"), "r") as file:
+            self.assertEqual(list(file["deep"]), ["A"])
+
+    def test_runs(self):
+        self.write("deck.toml", DECK)
+        self.succeed("tdse", "deck.toml", "--no-progress")
+        with open(self.path("deck.h5"), "rb") as file:
+            run = file.read()
+        with h5py.File(self.path("names.h5"), "w") as file:
+            reasons = self.fill(file)
+        for name in ("raw", "linked", "virtual"):
+            with self.subTest(name):
+                with open(self.path("bad.h5"), "wb") as file:
+                    file.write(run)
+                with h5py.File(self.path("names.h5"), "r") as names, h5py.File(self.path("bad.h5"), "a") as file:
+                    if name == "linked":
+                        file["/more"] = h5py.ExternalLink("other.h5", "/A")
+                    else:
+                        h5py.h5o.copy(names.id, name.encode(), file.id, b"more")
+                reason = reasons[name].split(",")[0].split("link")[-1]
+                self.refuse("plot", "bad.h5", "-o", "x.png", message=f"bad.h5: dataset /more .*{reason}")
+                self.refuse("verify", "bad.h5", message=f"bad.h5: dataset /more .*{reason}")
+                self.refuse("tdse", "--restart", "bad.h5", message=f"bad.h5: dataset /more .*{reason}")
+
+
 class Reports(CommandTest):
     def check_provenance(self, found, words):
         self.assertRegex(found["heddle_version"], r"^\d+\.\d+\.\d+")

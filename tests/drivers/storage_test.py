@@ -98,6 +98,22 @@ class Storage(CommandTest):
         self.assertEqual(complaints_in(done.stderr), ["heddle: C.h5: can't be written: File too large"])
         self.assertEqual(os.listdir(self.folder), ["deck.toml"])
 
+    @unittest.skipIf(ON_GPU, "a GPU's runtime maps more than any such limit")
+    @unittest.skipIf(os.environ.get("HEDDLE_SANITIZE") == "1", "sanitizers map more than any such limit")
+    def test_address_space_under_ulimit(self):
+        # Without room for a buffer OpenBLAS tries forever: from its start, and from its first product.
+        environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+        for kibibytes in (400_000, 800_000, 1_200_000):
+            for arguments in ("gemm --size 512 --tile 512", "tdse deck.toml --force --no-progress"):
+                with self.subTest(limit=kibibytes, command=arguments):
+                    words = f"ulimit -v {kibibytes}; exec {COMMAND} {arguments} --quiet"
+                    done = subprocess.run(["sh", "-c", words], cwd=self.folder, env=environment, capture_output=True,
+                                          text=True, check=False, timeout=60)
+                    self.assertIn(done.returncode, (0, 1), done.stderr)
+                    self.assertEqual(len(complaints_in(done.stderr)), done.returncode, done.stderr)
+                    if kibibytes < 500_000:
+                        self.assertRegex(done.stderr, "^heddle: out of memory: .*ulimit -v.*\n$")
+
     def test_a_full_disk(self):
         home = self.folder
         self.folder = os.path.join(home, "full")

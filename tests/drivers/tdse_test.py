@@ -12,7 +12,7 @@ import unittest
 import h5py
 import numpy
 
-from command import COMMAND, MPIEXEC
+from command import COMMAND, MPIEXEC, heddle
 from tdse_command import TdseCommandTest, datasets
 
 DECKS = os.path.join(os.path.dirname(__file__), "..", "..", "src", "drivers", "decks")
@@ -102,6 +102,37 @@ class Runs(TdseTest):
         with h5py.File(self.path("harmonic-coherent.h5"), "r") as file:
             expected = 3 * numpy.cos(file["time/t"][:])
             numpy.testing.assert_allclose(file["observables/position"][:], expected, atol=1e-9)
+
+    def test_a_deck_writes_below_the_working_directory(self):
+        inside = os.path.join(self.folder, "inside")
+        os.mkdir(inside)
+        outside = self.path("outside.h5")
+
+        def deck(key, value):
+            self.write("inside/deck.toml", SMALL.replace("[output]", f"[output]\n{key} = {value!r}"))
+
+        def run(*arguments):
+            return heddle("tdse", "deck.toml", "--no-progress", "--set", "time.steps=4", *arguments, folder=inside)
+
+        for key in ("file", "table"):
+            for value in (outside, "../outside.h5", "a/../../outside.h5"):
+                with self.subTest(key=key, value=value):
+                    deck(key, value)
+                    result = run()
+                    self.assertEqual((result.code, len(result.complaints)), (2, 1), result.errors)
+                    self.assertRegex(result.errors, rf"deck.toml, line \d+: output.{key} = '.*--set output.{key}=PATH")
+                    self.assertFalse(os.path.exists(outside))
+        deck("file", "../outside.h5")
+        self.assertEqual(run("--eigen", 2).code, 0)
+        self.assertEqual(run("--set", "output.file=../outside.h5").code, 0)
+        self.assertEqual(run("--output", outside, "--force").code, 0)
+        # The file that is continued is named by the user, and its folder with it.
+        again = heddle("tdse", "--restart", "../outside.h5", "--no-progress", "--set", "time.steps=8", folder=inside)
+        self.assertEqual(again.code, 0, again.errors)
+        os.mkdir(os.path.join(inside, "sub"))
+        deck("file", "sub/../sub/run.h5")
+        self.assertEqual(run().code, 0)
+        self.assertTrue(os.path.exists(os.path.join(inside, "sub", "run.h5")))
 
     def test_shipped_decks_run(self):
         for name in ("h2plus", "h2plus-stretch", "h2plus-stationary", "harmonic-coherent", "drift"):

@@ -59,6 +59,14 @@ run(${prefix}/bin/heddle gemm --size 8 --tile 8)
 file(MAKE_DIRECTORY ${WORK}/empty)
 run(${CMAKE_COMMAND} -E chdir ${WORK}/empty ${prefix}/bin/heddle tdse h2plus-stretch --set time.steps=1 --set
     grid.points=61)
+# Nowhere else: whoever could make the folder of the sources on another machine would have scripts run from it.
+file(RENAME ${prefix}/share/heddle ${prefix}/share/elsewhere)
+execute_process(COMMAND ${prefix}/bin/heddle tdse h2plus-stretch --set time.steps=1 --set grid.points=61 --output n.h5
+                WORKING_DIRECTORY ${WORK}/empty RESULT_VARIABLE code ERROR_VARIABLE errors OUTPUT_QUIET)
+if(NOT code EQUAL 2 OR NOT errors MATCHES "there is no such deck")
+  message(FATAL_ERROR "without its share/heddle the installed command ends with ${code}: ${errors}")
+endif()
+file(RENAME ${prefix}/share/elsewhere ${prefix}/share/heddle)
 foreach(file IN ITEMS share/heddle/plot/plot.py share/heddle/plot/common.py share/doc/heddle/LICENSE
         share/man/man1/heddle-gemm.1 share/bash-completion/completions/heddle share/zsh/site-functions/_heddle)
   if(NOT EXISTS "${prefix}/${file}")

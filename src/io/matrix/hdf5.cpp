@@ -127,14 +127,38 @@ bool is_number(hid_t type) {
   return H5Tget_class(type) == H5T_FLOAT || is_whole_type(type) || complex_names_of(type) != nullptr;
 }
 
+// Properties for opening objects of a file, by which links into other files fail; `target` is then the other file.
+impl::Hdf5Properties inside_file(std::string& target) {
+  impl::Hdf5Properties properties(H5Pcreate(H5P_DATASET_ACCESS));
+  const auto refuse = [](const char*, const char*, const char* file, const char*, unsigned*, hid_t,
+                         void* target) -> herr_t {
+    *static_cast<std::string*>(target) = file;
+    return -1;
+  };
+  H5Pset_elink_cb(properties.get(), refuse, &target);
+  return properties;
+}
+
+// Return the reason why a dataset has no elements in its own file; empty if it has. Opens no other file.
+std::string elements_elsewhere(hid_t dataset) {
+  const impl::Hdf5Properties properties(H5Dget_create_plist(dataset));
+  if (H5Pget_layout(properties.get()) == H5D_VIRTUAL) return "is a virtual dataset, whose elements are in others";
+  if (H5Pget_external_count(properties.get()) == 0) return {};
+  std::array<char, 256> name{};
+  H5Pget_external(properties.get(), 0, name.size() - 1, name.data(), nullptr, nullptr);
+  return std::string("has its elements in another file, '") + name.data() + "'";
+}
+
 // The matrices of a file, for the message that another one is not there.
 std::string what_there_is(hid_t file, const std::string& path) {
   constexpr std::size_t most = 8;
   std::vector<std::string> names;
   const auto visit = [](hid_t group, const char* name, const H5L_info_t*, void* all) -> herr_t {
     auto& found = *static_cast<std::vector<std::string>*>(all);
-    const impl::Hdf5Handle<H5Oclose> object(H5Oopen(group, name, H5P_DEFAULT));
-    if (!object || H5Iget_type(object.get()) != H5I_DATASET) return 0;
+    std::string elsewhere;
+    const impl::Hdf5Properties inside = inside_file(elsewhere);
+    const impl::Hdf5Handle<H5Oclose> object(H5Oopen(group, name, inside.get()));
+    if (!object || H5Iget_type(object.get()) != H5I_DATASET || !elements_elsewhere(object.get()).empty()) return 0;
     const impl::Hdf5Space space(H5Dget_space(object.get()));
     const impl::Hdf5Type type(H5Dget_type(object.get()));
     if (H5Sget_simple_extent_ndims(space.get()) == 2 && is_number(type.get())) found.emplace_back(name);
@@ -157,7 +181,13 @@ class Hdf5Reader {
     file_ = impl::Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     if (!file_) refuse("can't be read as HDF5: " + impl::hdf5_reason());
     name_ += ", dataset '" + dataset + "'";
-    dataset_ = impl::Hdf5Dataset(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT));
+    // Whoever wrote the file must not choose which other files are read.
+    std::string elsewhere;
+    const impl::Hdf5Properties inside = inside_file(elsewhere);
+    dataset_ = impl::Hdf5Dataset(H5Dopen2(file_.get(), dataset.c_str(), inside.get()));
+    if (!elsewhere.empty()) refuse("is behind a link to another file, '" + elsewhere + "'; name that one");
+    if (dataset_) elsewhere = elements_elsewhere(dataset_.get());
+    if (!elsewhere.empty()) refuse(elsewhere + "; expected a file that holds its elements itself");
     if (!dataset_) {
       const std::string reason = impl::hdf5_reason();
       refuse("can't be opened: " + reason + "; " + what_there_is(file_.get(), path.string()));
@@ -255,9 +285,9 @@ bool write_attribute(hid_t object, const std::string& name, const std::string& v
 }
 
 // Whether there is a link of that name; HDF5 wants to be asked for each group on the way.
-bool has_link(hid_t file, const std::string& name) {
+bool has_link(hid_t file, const std::string& name, hid_t access) {
   for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
-    if (H5Lexists(file, name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (H5Lexists(file, name.substr(0, slash).c_str(), access) <= 0) return false;
     if (slash == std::string::npos) return true;
   }
 }
@@ -272,15 +302,24 @@ template <Scalar T> class Hdf5Writer {
     H5Pset_create_intermediate_group(links.get(), 1);
     const auto space = panel_space(rows, columns);
     const auto type = memory_type<T>();
-    if (has_link(file_.id(), options.dataset)) {
-      const impl::Hdf5Dataset old(H5Dopen2(file_.id(), options.dataset.c_str(), H5P_DEFAULT));
+    std::string elsewhere;
+    const impl::Hdf5Properties inside = inside_file(elsewhere);
+    const bool replaces = has_link(file_.id(), options.dataset, inside.get());
+    impl::Hdf5Dataset old;
+    if (replaces) old = impl::Hdf5Dataset(H5Dopen2(file_.id(), options.dataset.c_str(), inside.get()));
+    if (!elsewhere.empty()) {
+      throw Error(ErrorKind::output, message_of(name_, ": can't be written: '", options.dataset,
+                                                "' is behind a link to another file, '", elsewhere, "'"));
+    }
+    if (replaces) {
       if (!old) {
         throw Error(ErrorKind::output, message_of(name_, ": can't be written: '", options.dataset, "' is no dataset"));
       }
-      require_done(H5Ldelete(file_.id(), options.dataset.c_str(), H5P_DEFAULT) >= 0);
+      old.reset();
+      require_done(H5Ldelete(file_.id(), options.dataset.c_str(), inside.get()) >= 0);
     }
     dataset_ = impl::Hdf5Dataset(H5Dcreate2(file_.id(), options.dataset.c_str(), type.get(), space.get(), links.get(),
-                                            H5P_DEFAULT, H5P_DEFAULT));
+                                            H5P_DEFAULT, inside.get()));
     require_done(static_cast<bool>(dataset_));
     for (const auto& [name, value] : options.attributes) {
       require_done(write_attribute(file_.id(), name, value) && write_attribute(dataset_.get(), name, value));

@@ -402,6 +402,8 @@ Deck read_deck(const std::string& text, const std::filesystem::path& name, const
   };
   if (from_deck("potential.file")) deck.potential_folder = name.parent_path();
   if (from_deck("initial.file")) deck.initial_folder = name.parent_path();
+  if (from_deck("output.file")) deck.output_file_place = given.at("output.file").place;
+  if (from_deck("output.table")) deck.output_table_place = given.at("output.table").place;
   if (!given.contains("propagator.kind")) deck.propagator.kind = default_kind(given, deck);
   // The deck's degree was meant for the deck's kind.
   if (from_deck("propagator.degree") && !from_deck("propagator.kind") && !has_degree(deck.propagator.kind)) {

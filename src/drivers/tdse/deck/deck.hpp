@@ -44,6 +44,9 @@ struct Deck {
   std::filesystem::path initial_folder;  ///< Base of a relative initial_file, as potential_folder.
   schrodinger::PropagatorOptions propagator;
   std::string output_file;  ///< Default: the deck's name with .h5, in the current folder.
+  /// Lines of the deck, for messages, that give output_file and output_table; empty for one of --set or a default.
+  std::string output_file_place;
+  std::string output_table_place;
   Index output_every = 10;
   bool output_state = false;
   Index output_states = 4;

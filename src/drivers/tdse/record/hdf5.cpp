@@ -99,11 +99,35 @@ void Hdf5Writer::commit() {
 
 Hdf5Reader::Hdf5Reader(const std::filesystem::path& path)
     : name_(path.string()), file_((be_quiet(), H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)), H5Fclose) {
-  if (file_.valid()) return;
+  if (file_.valid()) {
+    require_whole();
+    return;
+  }
   std::error_code error;
   if (!std::filesystem::exists(path, error)) fail("there is no such file");
   if (std::filesystem::is_directory(path, error)) fail("is a folder, not a file");
   fail("is not a readable HDF5 file (truncated, or of another kind)");
+}
+
+void Hdf5Reader::require_whole() const {
+  std::string reason;
+  const auto visit = [](hid_t file, const char* name, const H5L_info_t* link, void* found) -> herr_t {
+    auto& reason = *static_cast<std::string*>(found);
+    const auto refuse = [&](const char* what) {
+      reason = std::string("/") + name + ' ' + what + "; expected a file that holds all its data itself";
+      return 1;
+    };
+    // Targets of soft links are in this file, or behind a link that is visited itself.
+    if (link->type == H5L_TYPE_SOFT) return 0;
+    if (link->type != H5L_TYPE_HARD) return refuse("is a link to another file");
+    const Hdf5Handle object(H5Oopen(file, name, H5P_DEFAULT), H5Oclose);
+    if (!object.valid() || H5Iget_type(object.id()) != H5I_DATASET) return 0;
+    const Hdf5Handle properties(H5Dget_create_plist(object.id()), H5Pclose);
+    if (H5Pget_layout(properties.id()) == H5D_VIRTUAL) return refuse("is a virtual dataset");
+    return H5Pget_external_count(properties.id()) == 0 ? 0 : refuse("has its elements in another file");
+  };
+  if (H5Lvisit(file_.id(), H5_INDEX_NAME, H5_ITER_INC, visit, &reason) < 0) fail("its datasets could not be listed");
+  if (!reason.empty()) fail("dataset " + reason);
 }
 
 void Hdf5Reader::fail(const std::string& what) const {

@@ -61,7 +61,8 @@ class Hdf5Writer {
   PendingHdf5 file_;
 };
 
-/// An HDF5 file being read. Every failure throws Error(input) naming the file and the dataset.
+/// An HDF5 file being read. Every failure throws Error(input) naming the file and the dataset. A file with a link into
+/// another file, or a dataset whose elements are in another, is refused: whoever wrote it must not choose what is read.
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::filesystem::path& path);
@@ -80,6 +81,7 @@ class Hdf5Reader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const;
+  void require_whole() const;
   [[nodiscard]] Hdf5Handle open(const std::string& name) const;
 
   std::string name_;

@@ -210,6 +210,7 @@ int scan(Context& context, const Options& options) {
     }
     settings.pop_back();
   }
+  if (options.output.empty()) require_outputs_below(decks.front(), {});
   nlohmann::ordered_json inputs = deck_inputs(decks.front());
   all_options().enter(options, inputs);
   return run_scan(context, scan, decks, options.run, {options.output, options.plot}, inputs);
@@ -221,6 +222,7 @@ int run(Context& context, const Options& options) {
   if (!options.scan.empty()) return scan(context, options);
   require(levels_alone || options.plot.empty(), "--plot is for --eigen and --scan; heddle plot draws a run's file");
   Deck deck = complete_deck(comm, deck_of(comm, options), settings_of(options));
+  if (!levels_alone) require_outputs_below(deck, options.run.restart);
   // Only two of automatic's methods can be certified; both compute the same exponentials.
   const bool chosen = deck.propagator.kind == schrodinger::PropagatorKind::automatic;
   if (options.run.certificate && chosen && deck.propagator.tolerance == 0) {
