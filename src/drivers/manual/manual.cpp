@@ -67,7 +67,8 @@ const std::vector<std::pair<std::string, std::string>>& environment() {
       {"HEDDLE_BLAS_REPORT",
        "1 has a program under heddle run print at its end which routines of the BLAS it called, as --report does."},
       {"HEDDLE_RATES",
-       "The folder that keeps the measured rates of this hardware; else that of XDG_CACHE_HOME. Those in /etc/heddle are "
+       "The folder that keeps the measured rates of this hardware; else that of XDG_CACHE_HOME. Those in /etc/heddle "
+       "are "
        "taken where neither has any."},
       {"XDG_CACHE_HOME", "The folder whose heddle/ keeps the measured rates of this hardware; else ~/.cache."},
   };

@@ -43,18 +43,19 @@ class TileSearch {
         bands_per_pass_(bands_per_pass),
         workspace_bytes_(workspace_bytes),
         longest_(std::max({product.rows(), product.columns(), Index{1}})) {
-    if (product.on_gpus && bands_per_pass != 1) {
-      // A GPU is full with less than the largest tile measured; larger ones, but for a rank's whole share, only make
-      // the pipeline coarse. (With one band of A at a time they spare passes of B.) Two bands fit the workspace.
-      const double band = cost.bytes * static_cast<double>(product.longest_run());
-      const double fits = static_cast<double>(workspace_bytes) / (2.0 * std::max(band, 1.0));
-      longest_ = std::min(longest_, std::max(rates.gemm.back().tile, static_cast<Index>(std::min(fits, 1e15))));
-    }
     if (bands_per_pass == 1) {
       // The bounds of the published algorithm. Holding more bands lets smaller tiles do.
       const TileBounds bounds = tile_bounds(rates, shape_of(product, cost));
       const Index smallest = std::max(bounds.memory.value_or(1), bounds.transfer);
       if (smallest <= longest_) smallest_ = smallest;
+    }
+    if (product.on_gpus) {
+      // Two bands fit the workspace. A GPU is full with less than the largest tile measured, but larger ones spare
+      // passes of B where one band of A is held, and some hold a rank's whole share.
+      const double band = cost.bytes * static_cast<double>(product.longest_run());
+      const double fits = static_cast<double>(workspace_bytes) / (2.0 * std::max(band, 1.0));
+      const Index measured = bands_per_pass == 1 ? smallest_ : rates.gemm.back().tile;
+      longest_ = std::min(longest_, std::max(measured, static_cast<Index>(std::min(fits, 1e15))));
     }
   }
 

@@ -19,11 +19,11 @@ struct ChosenTile {
 /// powers of two.
 ///
 /// Grids and tiles within 1 % of the least predicted time count as equally fast, and on GPUs tiles within 2 %, since
-/// costs that the model leaves out are paid once a tile. Of equally fast grids the one with one column is taken; of
-/// tiles the largest, on GPUs of those that the highest power of two divides, and with A or B in host memory the
-/// smallest. Between nodes each rank computes at least two tiles along either side if such a tile is fast enough, and
-/// CPUs take the largest tile within 10 %. With one band of A at a time only tiles that meet both bounds count (but for
-/// small matrices, where none does).
+/// costs that the model leaves out are paid once a tile. One column is taken if it is among the fastest grids, then the
+/// largest tile, on GPUs of those that the highest power of two divides, and with A or B in host memory the smallest.
+/// Between nodes each rank computes at least two tiles along either side if such a tile is fast enough, and CPUs take
+/// the largest tile within 10 %. With one band of A at a time only tiles that meet both bounds count (but for small
+/// matrices, where none does).
 ///
 /// A prediction takes time for each tile of C, so that those that look fastest by their work and traffic alone are made
 /// first, and no more than some tenths of a second allow. `product.tile` and `product.grid_columns` are ignored.

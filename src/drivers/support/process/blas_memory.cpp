@@ -21,8 +21,8 @@ namespace {
 // OpenBLAS has a buffer for each thread from its start, and one for each of the caller's threads that is in a call.
 constexpr std::size_t buffer_bytes = (std::size_t{128} << 20) + (std::size_t{64} << 10);
 constexpr int call_buffers = 2;
-// For MPI, stacks of threads and small arrays, in units of buffers.
-constexpr int others = 3;
+// For MPI, stacks of threads and small arrays.
+constexpr std::size_t other_bytes = std::size_t{48} << 20;
 constexpr int most_threads = 256;
 constexpr std::string_view no_room =
     "out of memory: no room for the buffers that OpenBLAS and MPI start with; raise the limit of address space "
@@ -52,23 +52,33 @@ int blas_threads(char** environment) {
   return processors();
 }
 
-// Return true if so many buffers could be mapped at once; they are given back.
-bool has_room(int buffers) {
-  std::array<void*, most_threads + std::size_t{call_buffers + others}> mapped{};
+void* map(std::size_t bytes) {
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+// Return true if so many buffers, and so many bytes beside them, could be mapped at once; they are given back.
+bool has_room(int buffers, std::size_t beside) {
+  std::array<void*, most_threads + std::size_t{call_buffers}> mapped{};
   int count = 0;
   while (count < buffers) {
-    void* const piece = ::mmap(nullptr, buffer_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const piece = map(buffer_bytes);
     if (piece == MAP_FAILED) break;
     mapped[static_cast<std::size_t>(count++)] = piece;
   }
+  bool has = count == buffers;
+  if (has && beside > 0) {
+    void* const piece = map(beside);
+    has = piece != MAP_FAILED;
+    if (has) ::munmap(piece, beside);
+  }
   for (int k = 0; k < count; ++k) ::munmap(mapped[static_cast<std::size_t>(k)], buffer_bytes);
-  return count == buffers;
+  return has;
 }
 
 // Nothing but system calls: the libraries are loaded, but have not begun.
 void require_room(int /*argc*/, char** /*argv*/, char** environment) {
   if (!is_limited() || ::dlsym(RTLD_DEFAULT, "gotoblas_init") == nullptr) return;
-  if (has_room(std::min(blas_threads(environment), processors()) + 1)) return;
+  if (has_room(std::min(blas_threads(environment), processors()) + 1, 0)) return;
   for (const std::string_view part : {std::string_view("heddle: "), no_room, std::string_view("\n")}) {
     if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
   }
@@ -89,7 +99,7 @@ void reserve_blas_buffers() {
   if (allocate == nullptr || free == nullptr) return;
   // Threads beyond the processors get their buffers in the first call.
   const int later = call_buffers + std::max(blas_threads(environ) - processors(), 0);
-  if (!has_room(later + others)) throw Error(ErrorKind::memory, std::string(no_room));
+  if (!has_room(later, other_bytes)) throw Error(ErrorKind::memory, std::string(no_room));
   // OpenBLAS keeps what it is given back.
   std::array<void*, most_threads + std::size_t{call_buffers}> buffers{};
   for (int k = 0; k < later; ++k) buffers[static_cast<std::size_t>(k)] = allocate(0);
