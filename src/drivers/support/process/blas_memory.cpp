@@ -21,8 +21,9 @@ namespace {
 // OpenBLAS has a buffer for each thread from its start, and one for each of the caller's threads that is in a call.
 constexpr std::size_t buffer_bytes = (std::size_t{128} << 20) + (std::size_t{64} << 10);
 constexpr int call_buffers = 2;
-// For MPI, stacks of threads and small arrays.
+// For MPI and small arrays, and for each further thread: its stack, and the heap that the C library begins for it.
 constexpr std::size_t other_bytes = std::size_t{48} << 20;
+constexpr std::size_t bytes_of_thread = std::size_t{160} << 20;
 constexpr int most_threads = 256;
 constexpr std::string_view no_room =
     "out of memory: no room for the buffers that OpenBLAS and MPI start with; raise the limit of address space "
@@ -98,8 +99,10 @@ void reserve_blas_buffers() {
   const auto free = reinterpret_cast<Free>(::dlsym(RTLD_DEFAULT, "blas_memory_free"));
   if (allocate == nullptr || free == nullptr) return;
   // Threads beyond the processors get their buffers in the first call.
-  const int later = call_buffers + std::max(blas_threads(environ) - processors(), 0);
-  if (!has_room(later, other_bytes)) throw Error(ErrorKind::memory, std::string(no_room));
+  const int threads = blas_threads(environ);
+  const int later = call_buffers + std::max(threads - processors(), 0);
+  if (!has_room(later, other_bytes + static_cast<std::size_t>(threads - 1) * bytes_of_thread))
+    throw Error(ErrorKind::memory, std::string(no_room));
   // OpenBLAS keeps what it is given back.
   std::array<void*, most_threads + std::size_t{call_buffers}> buffers{};
   for (int k = 0; k < later; ++k) buffers[static_cast<std::size_t>(k)] = allocate(0);
