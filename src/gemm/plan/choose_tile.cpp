@@ -201,6 +201,10 @@ void TileSearch::predict(const Trial& trial) {
   constexpr double hopeless = 3.0;
   if (trial.outline.least > alike * best_ || trial.outline.rough > hopeless * best_) return;
   if (work_ + trial.outline.work > most_work && times_.size() >= least_trials) return;
+  // A product of a millisecond is not worth as many trials as one of a second.
+  constexpr double few = 60.0;
+  constexpr double trials_a_second = 3e5;
+  if (static_cast<double>(times_.size()) > few + trials_a_second * best_) return;
   // A grid that several tiles have not brought near the fastest one is given up.
   constexpr int enough = 16;
   constexpr double far = 1.35;
