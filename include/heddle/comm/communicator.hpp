@@ -32,19 +32,25 @@ Ranks ranks_of(const Communicator& comm);
 enum class Reduction { sum, minimum, maximum };
 
 /// A group of ranks. It owns a duplicate of an MPI communicator, so that no message of the library can be taken for one
-/// of its caller.
+/// of its caller. Collective calls block until this rank's part is done, and their results have the same bits on every
+/// rank. All local work of an operation that is given a Communicator is ordered on its execution space instance,
+/// space(). Errors of MPI become Errors, whatever error handler the caller's communicator has.
 ///
-/// Copies share the duplicate, and the last one frees it (except after MPI_Finalize, where it is already gone).
-/// Construction is collective. MPI must be initialised before and finalised after; the library does neither. Errors of
-/// MPI become Errors, whatever error handler the caller's communicator has.
+/// Lifetime: construction, and destruction of the last copy, are collective; copies share the duplicate. MPI and Kokkos
+/// must be started before and ended after; the library does neither. A copy destroyed after MPI_Finalize makes no call
+/// of MPI. Destroying one after Kokkos::finalize() is not supported.
 ///
-/// All local work of an operation that is given a Communicator is ordered on its execution space instance, space().
+/// Threads: one thread at a time uses a Communicator, its copies and all that was made with them. Collective calls of
+/// two threads at the same time are not supported, even on two Communicators. MPI_Init is enough; with
+/// MPI_THREAD_SERIALIZED or more, products on CPUs of several nodes call MPI from a thread of their own, too, in turn
+/// with the caller's, and no other thread of the program may call MPI meanwhile.
 ///
-/// Collective calls block until this rank's part is done, and their results have the same bits on every rank.
+/// Mismatch: all ranks make the same calls in the same order; different ones are not supported and not detected. A rank
+/// that makes no call is waited for without end, or for HEDDLE_TIMEOUT seconds, which the constructor reads.
 ///
-/// When a rank throws inside a collective operation of the library, the ranks that wait for it, there or in a later
-/// call, throw too: an Error whose message names the rank that failed; see together(). The communicator can be used
-/// again; plans and transports that were made before and had messages under way can only be destroyed.
+/// Failure: when a rank throws inside a collective operation of the library, the ranks that wait for it, there or in a
+/// later call, throw too: an Error whose message names the rank that failed; see together(). The communicator can be
+/// used again; plans and transports that were made before and had messages under way can only be destroyed.
 class Communicator {
  public:
   /// Duplicates `parent`; local work is given to `space`. Collective. Throws Error(argument), on every rank alike,
