@@ -6,6 +6,7 @@
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 #include <heddle/core/version.hpp>
+#include <heddle/tuning/rates.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -151,10 +152,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::string device_of(const Context& context) {
-#if defined(KOKKOS_ENABLE_CUDA)
-  return context.comm().space().cuda_device_prop().name;
-#elif defined(KOKKOS_ENABLE_HIP)
-  return context.comm().space().hip_device_prop().name;
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+  return hardware_name(context.comm().space());
 #else
   const int threads = context.comm().space().concurrency();
   return format("%d CPU thread%s", threads, threads == 1 ? "" : "s");

@@ -182,8 +182,9 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
   // Text on rank 0, so that all ranks read the same.
   std::vector<std::string> texts;
   if (comm.rank() == 0) {
+    const std::string name = file_name<T>(comm);
     for (const auto& folder : folders()) {
-      std::ifstream stream(folder / file_name<T>(comm));
+      std::ifstream stream(folder / name);
       texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
     }
   }

@@ -42,8 +42,7 @@ const OptionTable<Options>& all_options() {
       {"--output,-o", &Options::output, Text{"PNG"}, "PNG to write (default: FILE's name with .png, in this folder)"},
       {"--snapshots", &Options::snapshots, Number{.type_name = "T,T,..."},
        "Of a run with output.state: psi at these times, the nearest stored ones, with its nodes dotted, instead; with "
-       "a "
-       "pulse or an absorber the density in the whole box, too"},
+       "a pulse or an absorber the density in the whole box, too"},
       {"--animate",
        &Options::animate,
        Text{"FILM"},

@@ -51,7 +51,7 @@ double bandwidth_in(const std::string& text, std::size_t name) {
   const double gigabytes =
       text.size() > name && text[name] == ':' ? finite_number(text.substr(name + 1)).value_or(0.0) : 0.0;
   require(gigabytes > 0.0, "--rates '", text,
-          "': expected a file, or h200:GB, h100:GB, a100:GB or mi250x:GB with GB/s ", "between nodes");
+          "': expected a file, or h200:GB, h100:GB, a100:GB or mi250x:GB with GB/s between nodes");
   return gigabytes * giga;
 }
 
@@ -75,30 +75,27 @@ Machine machine_of_file(const std::string& file, bool on_gpus, int ranks) {
 template <Scalar T> Machine machine_of(const std::string& text, bool on_gpus, int ranks) {
   constexpr bool single = std::is_same_v<Real<T>, float>;
   if (std::filesystem::exists(text)) return machine_of_file(text, on_gpus, ranks);
-  const bool named = text.starts_with("h200") || std::any_of(sheets.begin(), sheets.end(), [&](const Sheet& sheet) {
-                       return text.starts_with(sheet.name);
-                     });
-  require(on_gpus || !named, "--rates '", text, "': rates of a GPU; --cpus expects a file of heddle tune");
+  constexpr std::string_view measured = "h200";
+  const auto* const sheet =
+      std::find_if(sheets.begin(), sheets.end(), [&](const Sheet& one) { return text.starts_with(one.name); });
+  if (sheet == sheets.end() && !text.starts_with(measured)) return machine_of_file(text, on_gpus, ranks);
+  require(on_gpus, "--rates '", text, "': rates of a GPU; --cpus expects a file of heddle tune");
+  if (sheet == sheets.end()) {
+    return {h200_rates<T>(text == measured ? 50.0 * giga : bandwidth_in(text, measured.size())), 141.0 * giga};
+  }
   // Units of an A100 that the figures of published work are of.
   if (text == "a100:tensor" || text == "a100:plain") {
     const bool tensor = text == "a100:tensor";
     const double tflops = single ? (tensor ? 156.0 : 19.5) : (tensor ? 19.5 : 9.7);
     return {rates_of(sheets[0], tflops), sheets[0].memory_gigabytes * giga, "the vendor's figures of an A100"};
   }
-  for (const Sheet& sheet : sheets) {
-    if (!text.starts_with(sheet.name)) continue;
-    Machine machine{rates_of(sheet, single ? sheet.tflops_of_float : sheet.tflops_of_double),
-                    sheet.memory_gigabytes * giga, "the vendor's figures of " + std::string(sheet.words)};
-    require(text != "a100", "--rates 'a100': expected a100:tensor or a100:plain, with or without tensor cores, or ",
-            "a100:GB with GB/s between nodes");
-    machine.rates.node_bandwidth = bandwidth_in(text, sheet.name.size());
-    return machine;
-  }
-  constexpr std::string_view measured = "h200";
-  if (text.starts_with(measured)) {
-    return {h200_rates<T>(text == measured ? 50.0 * giga : bandwidth_in(text, measured.size())), 141.0 * giga};
-  }
-  return machine_of_file(text, on_gpus, ranks);
+  require(text != "a100",
+          "--rates 'a100': expected a100:tensor or a100:plain, with or without tensor cores, or a100:GB ",
+          "with GB/s between nodes");
+  Machine machine{rates_of(*sheet, single ? sheet->tflops_of_float : sheet->tflops_of_double),
+                  sheet->memory_gigabytes * giga, "the vendor's figures of " + std::string(sheet->words)};
+  machine.rates.node_bandwidth = bandwidth_in(text, sheet->name.size());
+  return machine;
 }
 
 template Machine machine_of<float>(const std::string&, bool, int);

@@ -254,12 +254,18 @@ void say(const CommonOptions& common, const std::string& line) {
   if (!common.quiet) std::cout << line << std::endl;
 }
 
+// Return true if a rank's device holds what the row takes, or its memory is not known.
+bool fits_device(const Options& options, const Machine& machine, const Row& row) {
+  const double memory = device_memory(options, machine);
+  return memory == 0.0 || row.found.memory_bytes <= memory;
+}
+
 // Throw Error(argument), which says what fits, if a rank's device does not hold what the row takes.
 template <Scalar T> void require_memory(const Options& options, const Machine& machine, const Row& row) {
   constexpr int most_trials = 40;
   const double limit = device_memory(options, machine);
-  const auto fits = [&](const Row& one) { return one.found.memory_bytes <= limit; };
-  if (limit == 0.0 || fits(row)) return;
+  const auto fits = [&](const Row& one) { return fits_device(options, machine, one); };
+  if (fits(row)) return;
   std::string advice;
   double growth = std::sqrt(limit / row.found.memory_bytes);
   for (int trial = 0; trial < most_trials && advice.empty(); ++trial, growth *= 0.97) {
@@ -315,7 +321,6 @@ void show(const CommonOptions& common, const Row& row) {
 
 template <Scalar T>
 std::vector<Row> swept(const CommonOptions& common, const Options& options, const Machine& machine) {
-  const double limit = device_memory(options, machine);
   std::vector<Row> rows;
   for (const char* scaling : {"strong", "weak"}) {
     say(common, format("%s scaling\n  ranks       rows     seconds     GFLOP/s  efficiency  hidden      grid  layers   "
@@ -326,9 +331,10 @@ std::vector<Row> swept(const CommonOptions& common, const Options& options, cons
       Row row = predicted<T>(options, machine, nodes, growth);
       row.scaling = scaling;
       const GemmPrediction& found = row.found;
-      if (limit > 0.0 && found.memory_bytes > limit) {
-        say(common, format("%7d %10lld  left out: a rank needs %.4g GB and has %.4g", row.ranks(),
-                           static_cast<long long>(row.rows), found.memory_bytes / 1e9, limit / 1e9));
+      if (!fits_device(options, machine, row)) {
+        say(common,
+            format("%7d %10lld  left out: a rank needs %.4g GB and has %.4g", row.ranks(),
+                   static_cast<long long>(row.rows), found.memory_bytes / 1e9, device_memory(options, machine) / 1e9));
         continue;
       }
       rows.push_back(row);

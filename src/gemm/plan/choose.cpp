@@ -26,10 +26,8 @@ struct Candidate {
 Candidate with_bands(const Product& product, const GemmOptions& options, int most_held, double element_bytes,
                      std::size_t workspace_bytes) {
   Candidate candidate{product, 1, {}};
-  candidate.bands_per_pass = options.bands_per_pass > 0
-                                 ? std::min(options.bands_per_pass, most_bands(product))
-                                 : std::min(bands_that_fit(product, element_bytes, workspace_bytes), most_held);
-  hold_bands_of_b(candidate.product, candidate.bands_per_pass, element_bytes, workspace_bytes);
+  candidate.bands_per_pass =
+      settle_bands(candidate.product, options.bands_per_pass, most_held, element_bytes, workspace_bytes);
   return candidate;
 }
 

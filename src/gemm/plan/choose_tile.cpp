@@ -76,14 +76,11 @@ class TileSearch {
   [[nodiscard]] std::set<Index> tiles_of(int columns) const;
   // Set grid, tile and bands of B. Return the bands of A in a pass.
   int settle(Product& product, int columns, Index tile) const;
+  [[nodiscard]] Trial trial_of(int columns, Index tile) const;
   [[nodiscard]] Outline outline_of(const Product& product, int bands) const;
   // Predict, unless the time can't be near the least or all time for planning is used.
   void predict(const Trial& trial);
-  [[nodiscard]] ChosenTile fastest() const {
-    return *std::min_element(times_.begin(), times_.end(), [](const ChosenTile& one, const ChosenTile& other) {
-      return one.seconds < other.seconds;
-    });
-  }
+  static bool is_faster(const ChosenTile& one, const ChosenTile& other) { return one.seconds < other.seconds; }
 
   const MachineRates& rates_;
   const ElementCost& cost_;
@@ -132,10 +129,13 @@ std::set<Index> TileSearch::tiles_of(int columns) const {
 int TileSearch::settle(Product& product, int columns, Index tile) const {
   product.grid_columns = columns;
   product.tile = tile;
-  const int bands = bands_per_pass_ > 0 ? std::min(bands_per_pass_, most_bands(product))
-                                        : bands_that_fit(product, cost_.bytes, workspace_bytes_);
-  hold_bands_of_b(product, bands, cost_.bytes, workspace_bytes_);
-  return bands;
+  return settle_bands(product, bands_per_pass_, std::numeric_limits<int>::max(), cost_.bytes, workspace_bytes_);
+}
+
+TileSearch::Trial TileSearch::trial_of(int columns, Index tile) const {
+  Product product = product_;
+  const int bands = settle(product, columns, tile);
+  return {columns, tile, outline_of(product, bands)};
 }
 
 Outline TileSearch::outline_of(const Product& product, int bands) const {
@@ -220,12 +220,8 @@ void TileSearch::predict(const Trial& trial) {
 
 void TileSearch::over(const std::vector<int>& columns, Index tile) {
   std::vector<Trial> trials;
-  Product product = product_;
   for (const int count : columns) {
-    for (const Index one : tile > 0 ? std::set<Index>{tile} : tiles_of(count)) {
-      const int bands = settle(product, count, one);
-      trials.push_back({count, one, outline_of(product, bands)});
-    }
+    for (const Index one : tile > 0 ? std::set<Index>{tile} : tiles_of(count)) trials.push_back(trial_of(count, one));
   }
   // Those that look fastest first; of those that look alike, the ones that are predicted soonest.
   const auto place = [](const Trial& trial) {
@@ -239,25 +235,19 @@ void TileSearch::over(const std::vector<int>& columns, Index tile) {
 
 void TileSearch::beside_the_fastest() {
   constexpr std::size_t most_fastest = 16;
-  Product product = product_;
   std::set<std::pair<int, Index>> seen;
-  for (bool gains = true; gains;) {
-    gains = false;
-    const double before = best_;
-    std::stable_sort(times_.begin(), times_.end(),
-                     [](const ChosenTile& one, const ChosenTile& other) { return one.seconds < other.seconds; });
+  for (double before = std::numeric_limits<double>::infinity(); best_ < before;) {
+    before = best_;
+    std::stable_sort(times_.begin(), times_.end(), is_faster);
     const std::vector<ChosenTile> fastest(
         times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(std::min(times_.size(), most_fastest)));
     for (const ChosenTile& around : fastest) {
       if (!seen.insert({around.grid_columns, around.tile}).second) continue;
       for (const double factor : {0.94, 0.955, 0.97, 0.98, 0.99, 1.01, 1.02, 1.03, 1.045, 1.06}) {
         const auto tile = static_cast<Index>(std::lround(factor * static_cast<double>(around.tile)));
-        if (tile < smallest_ || tile > longest_) continue;
-        const int bands = settle(product, around.grid_columns, tile);
-        predict({around.grid_columns, tile, outline_of(product, bands)});
+        if (tile >= smallest_ && tile <= longest_) predict(trial_of(around.grid_columns, tile));
       }
     }
-    gains = best_ < before;
   }
 }
 
@@ -266,7 +256,7 @@ ChosenTile TileSearch::chosen() {
   const bool one_column = std::any_of(times_.begin(), times_.end(), [&](const ChosenTile& one) {
     return one.grid_columns == 1 && one.seconds <= alike * best_;
   });
-  const int columns = one_column ? 1 : fastest().grid_columns;
+  const int columns = one_column ? 1 : std::min_element(times_.begin(), times_.end(), is_faster)->grid_columns;
   std::erase_if(times_, [&](const ChosenTile& one) { return one.grid_columns != columns; });
   std::sort(times_.begin(), times_.end(),
             [](const ChosenTile& one, const ChosenTile& other) { return one.tile < other.tile; });

@@ -313,6 +313,13 @@ void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes,
   product.first_held_b = std::max(product.first_held_b, product.held_b);
 }
 
+int settle_bands(Product& product, int asked, int most, double element_bytes, std::size_t workspace_bytes) {
+  const int bands = asked > 0 ? std::min(asked, most_bands(product))
+                              : std::min(bands_that_fit(product, element_bytes, workspace_bytes), most);
+  hold_bands_of_b(product, bands, element_bytes, workspace_bytes);
+  return bands;
+}
+
 std::size_t default_workspace_bytes(const Communicator& comm) {
   const auto memory = vendor::memory_info();
   if (memory.total == 0) {

@@ -55,6 +55,11 @@ struct PredictedTimes {
 /// workspace takes beside these.
 void hold_bands_of_b(Product& product, int bands_per_pass, double element_bytes, std::size_t workspace_bytes);
 
+/// Hold bands of B as hold_bands_of_b() does. Return the bands of A in a pass: as many as are `asked` for and exist or,
+/// if that is 0, as fit, but at most `most`.
+[[nodiscard]] int settle_bands(Product& product, int asked, int most, double element_bytes,
+                               std::size_t workspace_bytes);
+
 /// GemmOptions::workspace_bytes where it is left open: an eighth of a device's memory, or three quarters of its free
 /// memory if less, the least of all ranks; 1 GiB on CPUs. Collective.
 [[nodiscard]] std::size_t default_workspace_bytes(const Communicator& comm);

@@ -181,7 +181,7 @@ class Hdf5Reader {
     file_ = impl::Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
     if (!file_) refuse("can't be read as HDF5: " + impl::hdf5_reason());
     name_ += ", dataset '" + dataset + "'";
-    // Whoever wrote the file must not choose which other files are read.
+    // The writer of a file must not choose which other files are read.
     std::string elsewhere;
     const impl::Hdf5Properties inside = inside_file(elsewhere);
     dataset_ = impl::Hdf5Dataset(H5Dopen2(file_.get(), dataset.c_str(), inside.get()));
