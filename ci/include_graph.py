@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The dependency lint: reads every #include of the sources and refuses any that docs/architecture.md does not allow,
-folders that have no line on that page, files that it names and that are gone, options of rounding outside the files
-that decide it, and calls of MPI outside src/comm and what begins, ends and describes a job.
+"""The dependency lint: reads every #include of the sources and refuses any that docs/architecture.md and docs/rooms.md
+do not allow, folders that have no line on these pages, files and steps of paths that a document for developers names and
+that are gone, options of rounding outside the files that decide it, and calls of MPI outside src/comm and what begins,
+ends and describes a job.
 
     ci/include_graph.py [ROOT]         checks the repository at ROOT
     ci/include_graph.py --self-test    checks that wrong includes and pages are refused, and right ones are not
@@ -99,20 +100,40 @@ def check_folders(page, root):
     known = set(page.uses) | beside | set(page.folders)
     there = {str(child.relative_to(root / "src")) for child in (root / "src").rglob("*") if child.is_dir()}
     there = {name for name in there if "__pycache__" not in name}
-    findings = [f"src/{name}: has no line in {rooms.PAGE}" for name in sorted(there - known)]
-    findings += [f"{rooms.PAGE}: there is no folder src/{name}" for name in sorted(known - there)]
+    findings = [f"src/{name}: has no line in {rooms.PAGES[1]}" for name in sorted(there - known)]
+    findings += [f"{rooms.PAGES[1]}: there is no folder src/{name}" for name in sorted(known - there)]
     public = {child.name for child in (root / "include/heddle").glob("*") if child.is_dir()}
-    findings += [f"include/heddle/{name}: has no line in {rooms.PAGE}" for name in sorted(public - set(page.uses))]
-    findings += [f"{rooms.PAGE}: there is no folder {name}" for name in sorted(page.beside) if not (root / name).is_dir()]
+    findings += [f"include/heddle/{name}: has no line in {rooms.PAGES[0]}" for name in sorted(public - set(page.uses))]
+    findings += [f"{rooms.PAGES[1]}: there is no folder {name}" for name in sorted(page.beside) if not (root / name).is_dir()]
     return findings
 
 
-def check_names(text, root):
-    """Return files that the page names, by path or the end of it, and that do not exist."""
-    there = [f"/{path.relative_to(root)}" for top in ("include", "src", "tests", "perf", "python", "ci", "docs")
-             for path in (root / top).rglob("*")] + [f"/{path.name}" for path in root.glob("*")]
-    return [f"{rooms.PAGE}:{number}: there is no file {name}" for number, name in rooms.files_named(text)
-            if not any(path.endswith(f"/{name}") for path in there)]
+def documents_of(root):
+    """The documents for developers. docs/studies.md and docs/site name files of users and of other projects."""
+    pages = [path for folder in ("docs", rooms.PATHS, "docs/notes") for path in sorted((root / folder).glob("*.md"))]
+    pages += [root / name for name in ("CONTRIBUTING.md", "README.md")]
+    return [path for path in pages if path.is_file() and path.name != "studies.md"]
+
+
+def check_names(root):
+    """Return files that documents name, by path or the end of it, and that do not exist."""
+    there = {f"/{path.relative_to(root)}" for top in ("include", "src", "tests", "perf", "python", "examples", "ci", "docs")
+             for path in (root / top).rglob("*")} | {f"/{path.name}" for path in root.glob("*")}
+    ends = {path[at:] for path in there for at, letter in enumerate(path) if letter == "/"}
+    return [f"{page.relative_to(root)}:{number}: there is no file {name}" for page in documents_of(root)
+            for number, name in rooms.files_named(page.read_text(encoding="utf-8")) if f"/{name}" not in ends]
+
+
+def check_paths(root):
+    """Return steps of paths whose file is gone, or has no such function."""
+    findings = []
+    for step in (step for steps in rooms.read_paths(root).values() for step in steps):
+        file, name = root / step.file, step.function.split("::")[-1]
+        if not file.is_file():
+            findings.append(f"{step.place}: there is no file {step.file}")
+        elif not re.search(rf"\b{re.escape(name)}\b", file.read_text(encoding="utf-8")):
+            findings.append(f"{step.place}: {step.file} has no {name}")
+    return findings
 
 
 def check_rounding(page, root):
@@ -135,7 +156,7 @@ def check_rounding(page, root):
     found = {name: set(members.split()) for name, members in ROUNDING_LIST.findall(text)}
     for name in sorted(set(found) | set(page.rounding)):
         if found.get(name) != set(page.rounding.get(name, [])):
-            findings.append(f"{ROUNDING_LISTS}: {name} is not what {rooms.PAGE} has")
+            findings.append(f"{ROUNDING_LISTS}: {name} is not what {rooms.PAGES[0]} has")
         findings += [f"{ROUNDING_LISTS}: {name}: there is no folder src/{member}"
                      for member in sorted(found.get(name, [])) if not (root / "src" / member).is_dir()]
     return findings
@@ -153,11 +174,12 @@ def calls_of_mpi(where, source):
 def check(root):
     """Every finding, as text, and the number of files read."""
     try:
-        text = (root / rooms.PAGE).read_text(encoding="utf-8")
-        page = rooms.read_page(text)
+        page = rooms.read_pages(root)
+        findings = check_folders(page, root) + check_paths(root)
     except (OSError, rooms.Wrong) as error:
         return [str(error)], 0
-    findings, files = check_folders(page, root) + check_sizes(root) + check_names(text, root) + check_rounding(page, root), 0
+    findings += check_sizes(root) + check_names(root) + check_rounding(page, root)
+    files = 0
     for top in ("include", "src", "tests", "perf", "examples", "python"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES or not path.is_file():
@@ -174,6 +196,25 @@ def check(root):
 
 # ---- the self-test: a small repository, to which one thing at a time is done
 
+SAMPLE_PATH = """# A product
+<!-- read: path -->
+| step | function | file | how often | what it does | marks |
+|---|---|---|---|---|---|
+| 1 | `Plan::execute` | `src/gemm/plan.hpp` | once | begins | nothing |
+| 2 | `multiply` | `src/gemm/plan.hpp` | each step | a tile | `bits`, `memory` |
+"""
+PATH_PAGE = f"{rooms.PATHS}/product.md"
+PATH_FILE = ("src/gemm/plan.hpp", "void Plan::execute();\nvoid multiply();\n")
+WRONG_PATHS = [  # what is replaced, by what
+    ("`multiply`", "`multiplies`"),
+    ("`Plan::execute`", "execute"),
+    ("src/gemm/plan.hpp` | each", "src/gemm/gone.hpp` | each"),
+    ("| 2 |", "| 3 |"),
+    ("`bits`, `memory`", "`bits`, `time`"),
+    ("| nothing |", "|"),
+    ("<!-- read: path -->", ""),
+    ("# A product", "# A product\nIt ends in `gemm/gone.cpp`."),
+]
 SAMPLE = """# Architecture
 <!-- read: rooms -->
 | room | what it does | may use |
@@ -331,7 +372,8 @@ def self_test():
         for name in FILES + [file for file, _ in ALLOWED]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).touch()
-        for name, text in ((rooms.PAGE, SAMPLE), (ROUNDING_LISTS, LISTS)):
+        for name, text in ((rooms.PAGES[0], SAMPLE), (rooms.PAGES[1], "# Rooms\n"), (PATH_PAGE, SAMPLE_PATH), PATH_FILE,
+                           (ROUNDING_LISTS, LISTS)):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         wrong += [f"of the repository itself: {finding}" for finding in check(root)[0]]
@@ -345,14 +387,14 @@ def self_test():
             wrong += [f"{name}: #include {include} was {'let through' if expected else 'refused'}"
                       for name, include in cases
                       if finds_with(root, name, f"#pragma once\n#include {include}\n") != expected]
-        for old, new in WRONG_PAGES:
-            if old not in SAMPLE or not finds_with(root, rooms.PAGE, SAMPLE.replace(old, new)):
-                wrong.append(f"a page with '{new.strip()}' for '{old.strip()}' was let through")
+        for cases, name, text in ((WRONG_PAGES, rooms.PAGES[0], SAMPLE), (WRONG_PATHS, PATH_PAGE, SAMPLE_PATH)):
+            wrong += [f"a page with '{new.strip()}' for '{old.strip()}' was let through" for old, new in cases
+                      if old not in text or not finds_with(root, name, text.replace(old, new))]
         wrong += [f"{name}: {text.strip()} was {'refused' if right else 'let through'}"
                   for name, text, right in ROUNDINGS + CALLS if finds_with(root, name, text) == right]
     for line in wrong:
         print(line)
-    cases = sum(len(cases) for cases in (ALLOWED, REFUSED, WRONG_PAGES, ROUNDINGS, CALLS))
+    cases = sum(len(cases) for cases in (ALLOWED, REFUSED, WRONG_PAGES, WRONG_PATHS, ROUNDINGS, CALLS))
     print(f"include_graph --self-test: {cases} cases, {len(wrong)} wrong")
     return 1 if wrong else 0
 

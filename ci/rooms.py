@@ -1,5 +1,6 @@
-"""The tables of docs/architecture.md that lints and pictures read: rooms and whom each may use, the folders within them,
-folders beside them, who may include the headers of other projects, and rooms whose rounding differs.
+"""The tables of docs/architecture.md and docs/rooms.md that lints and pictures read: rooms and whom each may use, the
+folders within them, folders beside them, who may include the headers of other projects, and rooms whose rounding differs;
+and the tables of docs/paths, each of which follows one path through the code.
 
 A table that is read has a line <!-- read: NAME --> before it. Names in it are in `code`."""
 
@@ -8,15 +9,18 @@ from dataclasses import dataclass, field
 from itertools import product
 from fnmatch import fnmatchcase
 
-PAGE = "docs/architecture.md"
+PAGES = ("docs/architecture.md", "docs/rooms.md")
+PATHS = "docs/paths"
 MARK = re.compile(r"^<!-- read: (\w+) -->\s*$")
 CODE = re.compile(r"`([^`]+)`")
-FILE = re.compile(r"[\w./{},-]+\.(?:cpp|hpp|in|py|md|sh|txt|json|toml|dict|cmake)")
+# Without a folder, NAME.h is as a rule another project's.
+FILE = re.compile(r"[\w./{},-]+\.(?:cpp|hpp|cu|cuh|f90|in|py|pyi|md|svg|sh|txt|json|toml|dict|cmake)|[\w./{},-]+/[\w{},-]+\.h")
 COLUMNS = {"rooms": 3, "folders": 2, "beside": 3, "headers": 3, "rounding": 3}
+MARKS = ("ranks", "bits", "memory", "errors")
 
 
 class Wrong(Exception):
-    """Error in the page, described in one line."""
+    """Error in a page, described in one line."""
 
 
 @dataclass
@@ -46,51 +50,55 @@ def matches(name, patterns):
     return any(fnmatchcase(name, one) for pattern in patterns for one in alternatives(pattern))
 
 
-def rows_of(text):
-    """Each table that is read: its rows, each with the number of its line and its cells, without the two of the head."""
-    tables, name, rows = {}, None, []
-    for number, line in enumerate(text.splitlines() + [""], start=1):
-        if mark := MARK.match(line):
-            name, rows = mark[1], []
-            if name in tables:
-                raise Wrong(f"{PAGE}:{number}: the table {name} is there twice")
-            if name not in COLUMNS:
-                raise Wrong(f"{PAGE}:{number}: nobody reads a table {name}")
-            tables[name] = rows
-        elif name and line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if len(cells) != COLUMNS[name]:
-                raise Wrong(f"{PAGE}:{number}: {len(cells)} columns, where the table {name} has {COLUMNS[name]}")
-            rows.append((number, cells))
-        elif rows:
-            name, rows = None, []
-    for name in COLUMNS:
+def rows_of(texts, columns):
+    """Each table that is read, by the names of pages with their texts and of tables with their numbers of columns: its
+    rows, each with its place and its cells, without the two of the head."""
+    tables = {}
+    for page, text in texts.items():
+        name, rows = None, []
+        for number, line in enumerate(text.splitlines() + [""], start=1):
+            place = f"{page}:{number}"
+            if mark := MARK.match(line):
+                name, rows = mark[1], []
+                if name in tables:
+                    raise Wrong(f"{place}: the table {name} is there twice")
+                if name not in columns:
+                    raise Wrong(f"{place}: nobody reads a table {name}")
+                tables[name] = rows
+            elif name and line.startswith("|"):
+                cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+                if len(cells) != columns[name]:
+                    raise Wrong(f"{place}: {len(cells)} columns; expected {columns[name]} in the table {name}")
+                rows.append((place, cells))
+            elif rows:
+                name, rows = None, []
+    for name in columns:
         if len(tables.get(name, [])) < 3:
-            raise Wrong(f"{PAGE}: there is no table {name}")
+            raise Wrong(f"{' and '.join(texts)}: there is no table {name}")
     return {name: rows[2:] for name, rows in tables.items()}
 
 
 def files_named(text):
-    """Files that the page names, with the number of the line; not patterns, nor names that stand for any."""
+    """Files that a page names, with the number of the line; not patterns, nor names that stand for any."""
     for number, line in enumerate(text.splitlines(), start=1):
         for name in CODE.findall(line):
-            if FILE.fullmatch(name) and not re.search(r"NAME|ROOM", name):
+            if FILE.fullmatch(name) and not re.search(r"NAME|ROOM|COMMAND", name):
                 yield from ((number, one) for one in alternatives(name))
 
 
-def one_name(number, cell):
+def one_name(place, cell):
     if not (found := re.fullmatch(r"`([^`]+)`", cell)):
-        raise Wrong(f"{PAGE}:{number}: '{cell}', where one name in `code` is expected")
+        raise Wrong(f"{place}: '{cell}'; expected one name in `code`")
     return found[1]
 
 
-def names(number, cell):
+def names(place, cell):
     """Return the names in a cell; none if it says "nothing"."""
     if cell == "nothing":
         return []
     found = CODE.findall(cell)
     if not found or CODE.sub("", cell).strip(" ,"):
-        raise Wrong(f"{PAGE}:{number}: '{cell}', where names in `code` with commas between are expected, or: nothing")
+        raise Wrong(f"{place}: '{cell}'; expected names in `code` with commas between, or: nothing")
     return found
 
 
@@ -100,31 +108,60 @@ def require_no_circle(uses):
     while left:
         free = [room for room in left if not any(room in used for used in left.values())]
         if not free:
-            raise Wrong(f"{PAGE}: {', '.join(sorted(left))}: these rooms use one another in a circle, or are used by one")
+            raise Wrong(f"{PAGES[0]}: {', '.join(sorted(left))}: these rooms use one another in a circle, or are used by one")
         for room in free:
             del left[room]
 
 
-def read_page(text):
-    """Return the page. Raise Wrong if a table is missing, or names a room without a line."""
-    tables = rows_of(text)
+def read_pages(root):
+    """Return what the tables of the repository at `root` say. Raise Wrong if a table is missing, or names a room without a
+    line, and OSError if a page is missing."""
+    tables = rows_of({page: (root / page).read_text(encoding="utf-8") for page in PAGES}, COLUMNS)
     page = Page()
     for table, target in (("rooms", page.uses), ("beside", page.beside), ("rounding", page.rounding)):
-        for number, cells in tables[table]:
-            name = one_name(number, cells[0])
+        for place, cells in tables[table]:
+            name = one_name(place, cells[0])
             if name in target:
-                raise Wrong(f"{PAGE}:{number}: {name} has two lines")
-            target[name] = names(number, cells[2])
-            known = [one_name(line, row[0]) for line, row in tables["rooms"]] + {"beside": ["own", "drivers"]}.get(table, [])
+                raise Wrong(f"{place}: {name} has two lines")
+            target[name] = names(place, cells[2])
+            known = [one_name(other, row[0]) for other, row in tables["rooms"]] + {"beside": ["own", "drivers"]}.get(table, [])
             for used in target[name]:
                 if table != "rounding" and used not in known:
-                    raise Wrong(f"{PAGE}:{number}: {name} uses {used}, a room that has no line")
+                    raise Wrong(f"{place}: {name} uses {used}, a room that has no line")
     require_no_circle(page.uses)
-    for number, cells in tables["folders"]:
-        name = one_name(number, cells[0])
+    for place, cells in tables["folders"]:
+        name = one_name(place, cells[0])
         if name in page.folders:
-            raise Wrong(f"{PAGE}:{number}: {name} has two lines")
+            raise Wrong(f"{place}: {name} has two lines")
         page.folders.append(name)
-    for number, cells in tables["headers"]:
-        page.headers.append((names(number, cells[1]), names(number, cells[2])))
+    for place, cells in tables["headers"]:
+        page.headers.append((names(place, cells[1]), names(place, cells[2])))
     return page
+
+
+@dataclass
+class Step:
+    place: str     # Page and line.
+    function: str  # "TileExchange::deliver".
+    file: str      # Its path in the repository.
+    often: str     # "once", "each panel".
+    marks: list    # Some of MARKS.
+
+
+def read_path(page, text):
+    """Return the steps of a page of docs/paths. Raise Wrong if the table is missing or a row is not of its form."""
+    steps = []
+    for place, cells in rows_of({page: text}, {"path": 6})["path"]:
+        step = Step(place, one_name(place, cells[1]), one_name(place, cells[2]), cells[3], names(place, cells[5]))
+        if cells[0] != str(len(steps) + 1):
+            raise Wrong(f"{place}: step {cells[0]}; expected {len(steps) + 1}")
+        if unknown := [mark for mark in step.marks if mark not in MARKS]:
+            raise Wrong(f"{place}: {', '.join(unknown)}; expected some of {', '.join(MARKS)}")
+        steps.append(step)
+    return steps
+
+
+def read_paths(root):
+    """Return the steps of every page of docs/paths in the repository at `root`, by the page's name."""
+    pages = {path.stem: f"{PATHS}/{path.name}" for path in sorted((root / PATHS).glob("*.md"))}
+    return {name: read_path(page, (root / page).read_text(encoding="utf-8")) for name, page in pages.items()}

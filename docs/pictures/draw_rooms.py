@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Draws rooms.svg beside this file from the tables of docs/architecture.md: the rooms, and who may use whom.
+"""Draws the pictures beside this file: rooms.svg from the tables of docs/architecture.md and docs/rooms.md (the rooms, and
+who may use whom), and a picture for each page of docs/paths from its table.
 
-    docs/pictures/draw_rooms.py            writes the picture
-    docs/pictures/draw_rooms.py --check    says whether the picture is what the tables give, which ci/lint asks
+    docs/pictures/draw_rooms.py            writes the pictures
+    docs/pictures/draw_rooms.py --check    says whether the pictures are what the tables give, which ci/lint asks
 """
 import sys
 from pathlib import Path
-from xml.sax.saxutils import escape
+
+from parts import BESIDE, COLOURS, HEIGHT, arrow, frame, picture, text
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ci"))
 import rooms  # noqa: E402  (its folder is not on the path before)
+import draw_paths  # noqa: E402
 
-PICTURE = Path(__file__).with_name("rooms.svg")
-WIDTH, HEIGHT, STEP, EDGE = 160, 62, 108, 20
+FOLDER = Path(__file__).parent
+WIDTH, STEP, EDGE = 160, 108, 20
 # Place of a room: the middle of its box, its floor, counted from the ground, and its contents in a few words.
 PLACES = {
     "core": (520, 0, "errors, scalars, names"),
@@ -38,8 +41,6 @@ PLACES = {
 GROUND = {"core": 1000}  # Wider boxes.
 # Arrows that would cross a box bend by these points: (x, floor) in the same measure.
 BENDS = {("emulation", "blas"): [(300, 3.42), (300, 2.6)]}
-COLOURS = {0: "#eceff1", 1: "#e3f2fd", 2: "#e0f2f1", 3: "#e8f5e9", 4: "#fff8e1", 5: "#fff3e0", 6: "#fbe9e7", 7: "#fce4ec",
-           8: "#f3e5f5"}
 
 
 def direct(page):
@@ -52,24 +53,10 @@ def direct(page):
 
 def box(name, x, y, words, inner, colour, width=None):
     inner = " · ".join(inner)
-    width = width or max(WIDTH, 20 + 5.4 * len(inner))
     y_of_name = y + (20 if inner else 27)
-    lines = [f'<rect x="{x - width / 2:g}" y="{y}" width="{width:g}" height="{HEIGHT}" rx="8" fill="{colour}" stroke="#455a64"/>',
-             f'<text x="{x:g}" y="{y_of_name}" class="name">{escape(name)}</text>',
-             f'<text x="{x:g}" y="{y_of_name + 17}" class="words">{escape(words)}</text>']
-    if inner:
-        lines.append(f'<text x="{x:g}" y="{y + 53}" class="inner">{escape(inner)}</text>')
-    return lines
-
-
-def arrow(start, bends, end):
-    """A smooth line downwards through the points."""
-    points = [start] + bends + [end]
-    path = f"M {start[0]:g} {start[1]:g}"
-    for (x0, y0), (x1, y1) in zip(points, points[1:]):
-        half = (y1 - y0) / 2
-        path += f" C {x0:g} {y0 + half:g}, {x1:g} {y1 - half:g}, {x1:g} {y1:g}"
-    return f'<path d="{path}" class="arrow" marker-end="url(#head)"/>'
+    lines = [frame(x, y, width or max(WIDTH, 20 + 5.4 * len(inner)), colour),
+             text(x, y_of_name, name, "name"), text(x, y_of_name + 17, words, "words")]
+    return lines + ([text(x, y + 53, inner, "inner")] if inner else [])
 
 
 def ends_of(arrows):
@@ -90,26 +77,34 @@ def draw(page):
     floors = 1 + max(floor for _, floor, _ in PLACES.values())
     top = {floor: EDGE + HEIGHT + 30 + (floors - 1 - floor) * STEP for floor in range(floors)}
     height = top[0] + HEIGHT + EDGE
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1040 {height}" font-family="Helvetica, Arial, sans-serif">',
-             '<title>The rooms of Heddle: an arrow means "may use"</title>',
-             "<style>text { text-anchor: middle; fill: #263238 } .name { font-size: 16px; font-weight: bold }"
-             " .words { font-size: 11.5px } .inner { font-size: 10.5px; fill: #607d8b }"
-             " .arrow { fill: none; stroke: #546e7a; stroke-width: 1.4 }</style>",
-             '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-             '<path d="M 0 0 L 8 4 L 0 8 z" fill="#546e7a"/></marker></defs>',
-             f'<rect width="1040" height="{height}" fill="white"/>']
+    lines = []
     lines += box("drivers, perf, tests/install", 520, EDGE,
-                 "the command heddle, benchmarks, and every program of a user: public headers of all rooms", [], "#f3e5f5", 1000)
+                 "the command heddle, benchmarks, and every program of a user: public headers of all rooms", [], BESIDE, 1000)
     arrows = list(direct(page))
     ends = ends_of(arrows)
     for pair in arrows:
         user, used = pair
         bends = [(x, top[0] - floor * STEP + HEIGHT / 2) for x, floor in BENDS.get(pair, [])]
-        lines.append(arrow((ends[pair, 0], top[PLACES[user][1]] + HEIGHT), bends, (ends[pair, 1], top[PLACES[used][1]] - 2)))
+        start, end = (ends[pair, 0], top[PLACES[user][1]] + HEIGHT), (ends[pair, 1], top[PLACES[used][1]] - 2)
+        lines.append(arrow([start, *bends, end]))
     for name, (x, floor, words) in PLACES.items():
         inner = [folder.split("/")[1] for folder in page.folders if folder.startswith(f"{name}/") and folder.count("/") == 1]
         lines += box(name, x, top[floor], words, inner, COLOURS[floor], GROUND.get(name))
-    return "\n".join(lines + ["</svg>"]) + "\n"
+    return picture('The rooms of Heddle: an arrow means "may use"', 1040, height, lines)
+
+
+def colour_of(lane):
+    """The colour of a room's floor; that of programs and packages beside the rooms."""
+    return COLOURS[PLACES[lane][1]] if lane in PLACES else BESIDE
+
+
+def pictures():
+    """The text of each picture, by its file."""
+    drawn = {FOLDER / "rooms.svg": draw(rooms.read_pages(ROOT))}
+    for name, steps in rooms.read_paths(ROOT).items():
+        title = f"The path of {rooms.PATHS}/{name}.md through the code"
+        drawn[FOLDER / f"{name}.svg"] = draw_paths.draw(title, steps, colour_of)
+    return drawn
 
 
 def main():
@@ -117,16 +112,18 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     try:
-        picture = draw(rooms.read_page((ROOT / rooms.PAGE).read_text(encoding="utf-8")))
-    except rooms.Wrong as error:
+        drawn = pictures()
+    except (OSError, rooms.Wrong) as error:
         print(error)
         return 1
     if sys.argv[1:] == ["--check"]:
-        if not PICTURE.is_file() or PICTURE.read_text(encoding="utf-8") != picture:
-            print(f"{PICTURE.relative_to(ROOT)} is not what {rooms.PAGE} gives: run docs/pictures/draw_rooms.py")
-            return 1
-    else:
-        PICTURE.write_text(picture, encoding="utf-8")
+        stale = [path for path, wanted in drawn.items() if not path.is_file() or path.read_text(encoding="utf-8") != wanted]
+        stale += [path for path in FOLDER.glob("*.svg") if path not in drawn]
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not what the tables give: run docs/pictures/draw_rooms.py")
+        return 1 if stale else 0
+    for path, wanted in drawn.items():
+        path.write_text(wanted, encoding="utf-8")
     return 0
 
 
