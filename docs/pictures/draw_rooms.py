@@ -28,14 +28,14 @@ PLACES = {
     "exact": (440, 3, "numbers rounded once"),
     "transpose": (670, 3, "B = op(A)"),
     "io": (860, 3, "files"),
-    "eigen": (160, 4, "Jacobi rotations"),
+    "eigen": (168, 4, "Jacobi rotations"),
     "emulation": (440, 4, "products by integers"),
     "gemm": (600, 5, "products over ranks"),
     "interpose": (240, 5, "under programs as they are"),
     "expm": (460, 7, "exponentials"),
     "solve": (600, 6, "factorizations over ranks"),
     "tuning": (850, 6, "rates of this machine"),
-    "schrodinger": (360, 8, "wave functions in time"),
+    "schrodinger": (340, 8, "wave functions in time"),
     "c": (600, 8, "for C and Fortran"),
 }
 GROUND = {"core": 1000}  # Wider boxes.
@@ -53,10 +53,10 @@ def direct(page):
 
 def box(name, x, y, words, inner, colour, width=None):
     inner = " · ".join(inner)
-    y_of_name = y + (20 if inner else 27)
-    lines = [frame(x, y, width or max(WIDTH, 20 + 5.4 * len(inner)), colour),
-             text(x, y_of_name, name, "name"), text(x, y_of_name + 17, words, "words")]
-    return lines + ([text(x, y + 53, inner, "inner")] if inner else [])
+    y_of_name = y + (19 if inner else 27)
+    lines = [frame(x, y, width or max(WIDTH, 16 + 6 * len(inner)), colour),
+             text(x, y_of_name, name, "name"), text(x, y_of_name + 18, words, "words")]
+    return lines + ([text(x, y + 54, inner, "inner")] if inner else [])
 
 
 def ends_of(arrows):

@@ -12,7 +12,7 @@ def picture(title, width, height, lines):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif">',
         f'<title>{escape(title)}</title>',
         "<style>text { text-anchor: middle; fill: #263238 } .name { font-size: 16px; font-weight: bold }"
-        " .words { font-size: 11.5px } .inner { font-size: 10.5px; fill: #607d8b } .file { font-size: 13.5px }"
+        " .words { font-size: 13px } .inner { font-size: 12px; fill: #455a64 } .file { font-size: 13.5px }"
         " .lane { font-size: 14.5px; font-weight: bold }"
         " .arrow { fill: none; stroke: #546e7a; stroke-width: 1.4 }</style>",
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
