@@ -1,5 +1,5 @@
 // Benchmarks of the library's own vector kernels and small products against Kokkos Kernels', in turn:
-// docs/architecture.md has the table.
+// docs/notes/host-and-device.md has the table.
 #include "expm/batched/batched_matrices.hpp"
 #include "expm/thin/blocks.hpp"
 #include "support/measure.hpp"

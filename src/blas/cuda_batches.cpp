@@ -101,7 +101,7 @@ void backend_batched_gemm(const blas::Context& context, Operation op_a, Index m,
   };
   blas::check("multiply a batch",
               batched_gemm_routine<T>(context.state()->handle, op, CUBLAS_OP_N, m, n, k, alpha, operands(0), A.leading,
-                              operands(1), B.leading, beta, operands(2), C.leading, count));
+                                      operands(1), B.leading, beta, operands(2), C.leading, count));
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                            \
