@@ -1,6 +1,7 @@
-// Names of arithmetics, emulation schemes and fallbacks.
+// Names of arithmetics, emulation schemes and fallbacks, and the report as text.
 #include "core/names.hpp"
 
+#include "core/report_line.hpp"
 #include <heddle/emulation/emulation.hpp>
 
 namespace heddle {
@@ -37,6 +38,14 @@ std::string_view to_string(Fallback fallback) {
 
 Fallback fallback_from(std::string_view text) {
   return impl::value_of(fallbacks, text, "fallback");
+}
+
+std::ostream& operator<<(std::ostream& out, const EmulationReport& report) {
+  return out << heddle::impl::ReportLine("EmulationReport")
+                    .field("moduli", report.moduli)
+                    .field("error_bound", report.error_bound)
+                    .field("spread", report.spread)
+                    .field("fallback", report.fallback);
 }
 
 }  // namespace heddle

@@ -2,6 +2,7 @@
 #include "comm/failures/release.hpp"
 #include "comm/vendor/vendor.hpp"
 #include "core/instantiate.hpp"
+#include "core/report_line.hpp"
 #include "core/scalar_name.hpp"
 #include "gemm/plan/arguments.hpp"
 #include "gemm/plan/choose.hpp"
@@ -214,5 +215,22 @@ GemmReport gemm(const Communicator& comm, Operation op_a, Operation op_b, std::t
                               const DistributedMatrix<T>&, T, const DistributedMatrix<T>&, const GemmOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
+
+std::ostream& operator<<(std::ostream& out, const GemmReport& report) {
+  return out << heddle::impl::ReportLine("GemmReport")
+                    .field("products", report.products)
+                    .field("tile", report.tile)
+                    .field("grid", message_of(report.grid.rows, " x ", report.grid.columns))
+                    .field("layers", report.layers)
+                    .field("bands_per_pass", report.bands_per_pass)
+                    .field("seconds", report.seconds)
+                    .field("predicted_seconds", report.predicted_seconds)
+                    .field("gflops", report.gflops)
+                    .field("bytes_received", report.bytes_received)
+                    .field("bytes_between_nodes", report.bytes_between_nodes)
+                    .field("wait_seconds", report.wait_seconds)
+                    .field("arithmetic", report.arithmetic)
+                    .field("emulation", report.emulation);
+}
 
 }  // namespace heddle

@@ -3,6 +3,8 @@
 
 #include <heddle/eigen/jacobi.hpp>
 
+#include <iosfwd>
+
 namespace heddle::eigen {
 
 struct JacobiBatchedOptions {
@@ -23,6 +25,8 @@ struct JacobiBatchedReport {
   /// Whether no matrix failed.
   [[nodiscard]] bool converged() const { return not_converged == 0; }
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const JacobiBatchedReport& report);
 
 namespace compiled {
 

@@ -3,6 +3,8 @@
 
 #include <heddle/eigen/jacobi.hpp>
 
+#include <iosfwd>
+
 namespace heddle::eigen {
 
 /// JacobiReport of the rotations that solved H C = S C diag(w), and the conditioning of the pencil.
@@ -15,6 +17,8 @@ struct JacobiGeneralisedReport : JacobiReport {
   double growth = 1;
   int refinement_sweeps = 0;  ///< Sweeps of all steps of refinement; their rotations are among `rotations`.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const JacobiGeneralisedReport& report);
 
 namespace compiled {
 

@@ -5,6 +5,7 @@
 #include <heddle/core/strided.hpp>
 
 #include <concepts>
+#include <iosfwd>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -100,6 +101,8 @@ struct JacobiReport {
   /// How far from diagonal the matrix was in the end; the last element of off_norms, or 0.
   [[nodiscard]] double off_norm() const { return off_norms.empty() ? 0.0 : off_norms.back(); }
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const JacobiReport& report);
 
 namespace compiled {
 

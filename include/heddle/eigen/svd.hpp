@@ -4,6 +4,8 @@
 #include <heddle/core/error.hpp>
 #include <heddle/core/strided.hpp>
 
+#include <iosfwd>
+
 namespace heddle::eigen {
 
 struct SvdBatchedOptions {
@@ -19,6 +21,8 @@ struct SvdBatchedReport {
   /// Whether no matrix failed.
   [[nodiscard]] bool converged() const { return not_converged == 0; }
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SvdBatchedReport& report);
 
 namespace compiled {
 

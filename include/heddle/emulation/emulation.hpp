@@ -4,6 +4,7 @@
 #include <heddle/blas/blas.hpp>
 #include <heddle/core/operation.hpp>
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +85,8 @@ struct EmulationReport {
   double spread = 0.0;
   std::optional<Fallback> fallback{};  ///< The fallback that was taken; empty where the product was emulated.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const EmulationReport& report);
 
 /// The relative error bound of an emulated product with this inner dimension and number of moduli: |C - op(A) op(B)|_ij
 /// <= bound |a|_2 |b|_2 + u |C_ij|, where a is row i of op(A) and b column j of op(B). Half the smallest number of T

@@ -3,6 +3,7 @@
 
 #include <heddle/exact/matrix.hpp>
 
+#include <iosfwd>
 #include <vector>
 
 namespace heddle::exact {
@@ -44,6 +45,8 @@ struct SolveReport {
   /// roundoff of T, may be given as 0. Infinite if x is not finite.
   double backward_error = 0;
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SolveReport& report);
 
 namespace compiled {
 

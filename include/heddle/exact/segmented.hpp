@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 
 namespace heddle::exact {
@@ -22,6 +23,8 @@ struct SegmentedSumOptions {
 struct SegmentedSumReport {
   Index reopened = 0;  ///< Number of sums that three times the precision left open and that were formed again.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SegmentedSumReport& report);
 /// Options of keyed_sum().
 struct KeyedSumOptions {
   bool add = false;  ///< Whether the value in `sums` on entry is one more term of each sum.
@@ -30,6 +33,8 @@ struct KeyedSumOptions {
 struct KeyedSumReport {
   Index reopened = 0;  ///< Number of sums that three times the precision left open and that were formed again.
 };
+/// As above.
+std::ostream& operator<<(std::ostream& out, const KeyedSumReport& report);
 
 namespace compiled {
 

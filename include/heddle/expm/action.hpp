@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -99,6 +100,8 @@ struct ExpmActionReport {
   bool error_is_bound = false;
   double seconds = 0.0;  ///< Time of the slowest rank, in seconds.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const ExpmActionReport& report);
 
 /// The action R = exp(time A) B of an exponential, for an n x n matrix A and a thin n x m block B with a small m, with
 /// workspace for repeated use.

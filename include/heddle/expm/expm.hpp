@@ -6,6 +6,7 @@
 #include <heddle/gemm/gemm.hpp>
 
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -126,6 +127,8 @@ struct ExpmReport {
   /// Flops of the products: 2 n^3 for each real one, half of that where the result is known to be Hermitian.
   double flops = 0.0;
 };
+/// Write the fields but the terms as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const ExpmReport& report);
 
 /// The default bound for a certificate: 1e3 n u max(1, ||A||_1) with the unit round-off u of T, but never above 1e-6 in
 /// double and 1e-2 in float. norm1 is ||A||_1.

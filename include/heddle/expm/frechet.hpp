@@ -4,6 +4,7 @@
 #include <heddle/expm/expm.hpp>
 
 #include <functional>
+#include <iosfwd>
 #include <memory>
 
 namespace heddle {
@@ -47,6 +48,8 @@ struct ExpmFrechetReport {
   double gemm_seconds = 0.0;  ///< The part of `seconds` spent in matrix products.
   double flops = 0.0;         ///< Flops of the products: 2 n^3 for each real one.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const ExpmFrechetReport& report);
 
 /// The exponential E = exp(A) and its Fréchet derivative L(A, D) in the direction D, with workspace for repeated use
 /// with matrices of one size.

@@ -5,6 +5,7 @@
 #include <heddle/expm/expm.hpp>
 
 #include <functional>
+#include <iosfwd>
 #include <span>
 
 namespace heddle {
@@ -45,6 +46,8 @@ struct PhiReport {
   double gemm_seconds = 0.0;  ///< The part of `seconds` spent in matrix products.
   double flops = 0.0;         ///< Flops of the products: 2 n^3 for each real one, half of that for a Hermitian one.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const PhiReport& report);
 
 /// Computes phis[k] = phi_k(A) for k = 0 ... p, p + 1 = phis.size(), 0 <= p <= 8, for T real or complex.
 ///

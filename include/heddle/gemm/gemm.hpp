@@ -9,6 +9,7 @@
 #include <heddle/gemm/tile_model.hpp>
 #include <heddle/gemm/timeline.hpp>
 
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -115,6 +116,8 @@ struct GemmReport {
   /// memory.
   EmulationOptions emulation_taken;
 };
+/// Write the fields but emulation_taken as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const GemmReport& report);
 
 /// A distributed product C = alpha op(A) op(B) + beta C with its workspace, for repeated use with matrices of the same
 /// placements.

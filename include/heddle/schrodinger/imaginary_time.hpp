@@ -4,6 +4,8 @@
 #include <heddle/comm/communicator.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 
+#include <iosfwd>
+
 namespace heddle::schrodinger {
 
 /// Required accuracy of the states, and limits of the propagation.
@@ -23,6 +25,8 @@ struct ImaginaryTimeReport {
   double step = 0.0;      ///< Length of the last step, 1/hartree.
   double residual = 0.0;  ///< Largest ||H phi_k - E_k phi_k|| of the states, hartree.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const ImaginaryTimeReport& report);
 
 /// The `count` lowest states of H(time), in the form of lowest_eigenstates(), on every rank, from phi(tau) = exp(-H
 /// tau) phi(0), which tends to the states that decay slowest. Collective, blocks. `report` is filled unless it is null.

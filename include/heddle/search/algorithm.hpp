@@ -3,6 +3,7 @@
 
 #include <heddle/core/scalar.hpp>
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,8 @@ struct SearchReport {
   /// Time of each phase; empty unless SearchOptions::time_phases asked for them.
   std::vector<Phase> phases;
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SearchReport& report);
 
 /// Bytes that a search of `keys` keys in one pass holds at most at one time, besides the keys and the result. With
 /// several passes each takes this for its own share of the keys, plus 8 bytes a key except with `partition`. `key_bits`

@@ -4,6 +4,7 @@
 #include <heddle/core/mesh.hpp>
 #include <heddle/search/algorithm.hpp>
 
+#include <iosfwd>
 #include <memory>
 
 namespace heddle::search {
@@ -33,6 +34,8 @@ struct ExternalFacesReport {
   Index nonmanifold_faces = 0;
   Index degenerate_sides = 0;  ///< Number of sides with fewer than three different points, which have no area.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const ExternalFacesReport& report);
 
 /// The external faces of a mesh, and the faces that are sides of cells more than twice.
 template <PointId Id> struct ExternalFaces {

@@ -1,7 +1,11 @@
-// Names of methods, accuracies and ends, and the values that they name.
+// Names of methods, accuracies and ends, the values that they name, and reports as text.
 #include "core/names.hpp"
 
+#include "core/report_line.hpp"
+#include <heddle/eigen/batched.hpp>
+#include <heddle/eigen/generalised.hpp>
 #include <heddle/eigen/jacobi.hpp>
+#include <heddle/eigen/svd.hpp>
 
 namespace heddle::eigen {
 namespace {
@@ -52,6 +56,47 @@ JacobiAccuracy jacobi_accuracy_from(std::string_view text) {
 }
 std::string_view to_string(JacobiEnd end) {
   return name_of(ends, end);
+}
+
+std::ostream& operator<<(std::ostream& out, const JacobiBatchedReport& report) {
+  return out << heddle::impl::ReportLine("JacobiBatchedReport")
+                    .field("not_converged", report.not_converged)
+                    .field("first_failed", report.first_failed)
+                    .field("sweeps", report.sweeps)
+                    .field("rotations", report.rotations);
+}
+
+std::ostream& operator<<(std::ostream& out, const JacobiGeneralisedReport& report) {
+  return out << heddle::impl::ReportLine("JacobiGeneralisedReport")
+                    .field("converged", report.converged)
+                    .field("end", report.end)
+                    .field("method", report.method)
+                    .field("accuracy", report.accuracy)
+                    .field("sweeps", report.sweeps)
+                    .field("rotations", report.rotations)
+                    .field("off_norms", report.off_norms)
+                    .field("least_pivot", report.least_pivot)
+                    .field("growth", report.growth)
+                    .field("refinement_sweeps", report.refinement_sweeps);
+}
+
+std::ostream& operator<<(std::ostream& out, const JacobiReport& report) {
+  return out << heddle::impl::ReportLine("JacobiReport")
+                    .field("converged", report.converged)
+                    .field("end", report.end)
+                    .field("method", report.method)
+                    .field("accuracy", report.accuracy)
+                    .field("sweeps", report.sweeps)
+                    .field("rotations", report.rotations)
+                    .field("off_norms", report.off_norms);
+}
+
+std::ostream& operator<<(std::ostream& out, const SvdBatchedReport& report) {
+  return out << heddle::impl::ReportLine("SvdBatchedReport")
+                    .field("not_converged", report.not_converged)
+                    .field("first_failed", report.first_failed)
+                    .field("sweeps", report.sweeps)
+                    .field("rotations", report.rotations);
 }
 
 }  // namespace heddle::eigen

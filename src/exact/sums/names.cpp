@@ -1,8 +1,11 @@
-// Names of the algorithms, and which of them trsv() and lu() take.
+// Names of the algorithms, which of them trsv() and lu() take, and reports as text.
 #include "core/names.hpp"
 
 #include "core/on_host.hpp"
+#include "core/report_line.hpp"
 #include <heddle/exact/algorithm.hpp>
+#include <heddle/exact/lu.hpp>
+#include <heddle/exact/segmented.hpp>
 
 namespace heddle::exact {
 namespace {
@@ -35,6 +38,21 @@ std::string_view to_string(Algorithm algorithm) {
 }
 Algorithm algorithm_from(std::string_view text) {
   return heddle::impl::value_of(algorithms, text, "algorithm of sums");
+}
+
+std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
+  return out << heddle::impl::ReportLine("SolveReport")
+                    .field("info", report.info)
+                    .field("refinements", report.refinements)
+                    .field("backward_error", report.backward_error);
+}
+
+std::ostream& operator<<(std::ostream& out, const SegmentedSumReport& report) {
+  return out << heddle::impl::ReportLine("SegmentedSumReport").field("reopened", report.reopened);
+}
+
+std::ostream& operator<<(std::ostream& out, const KeyedSumReport& report) {
+  return out << heddle::impl::ReportLine("KeyedSumReport").field("reopened", report.reopened);
 }
 
 }  // namespace heddle::exact

@@ -1,5 +1,6 @@
 // Lowest states by propagation of a block of vectors in imaginary time.
 #include "blas/lapack.hpp"
+#include "core/report_line.hpp"
 #include "schrodinger/propagators/normalise.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/expm/expm.hpp>
@@ -227,6 +228,14 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
 
     return lowest_of(comm, grid, block, count);
   });
+}
+
+std::ostream& operator<<(std::ostream& out, const ImaginaryTimeReport& report) {
+  return out << heddle::impl::ReportLine("ImaginaryTimeReport")
+                    .field("steps", report.steps)
+                    .field("time", report.time)
+                    .field("step", report.step)
+                    .field("residual", report.residual);
 }
 
 }  // namespace heddle::schrodinger

@@ -1,7 +1,10 @@
-// Names of algorithms, hash functions and sorts.
+// Names of algorithms, hash functions and sorts, and reports as text.
 #include "core/names.hpp"
 
+#include "core/report_line.hpp"
+#include <heddle/core/error.hpp>
 #include <heddle/search/algorithm.hpp>
+#include <heddle/search/faces.hpp>
 
 namespace heddle::search {
 namespace {
@@ -46,6 +49,31 @@ std::string_view to_string(Sorting sorting) {
 }
 Sorting sorting_from(std::string_view text) {
   return value_of(sorts, text, "sort");
+}
+
+std::ostream& operator<<(std::ostream& out, const SearchReport& report) {
+  std::vector<std::string> phases;
+  for (const Phase& phase : report.phases) phases.push_back(message_of(phase.name, " ", phase.seconds, " s"));
+  return out << heddle::impl::ReportLine("SearchReport")
+                    .field("algorithm", report.algorithm)
+                    .field("hash", report.hash)
+                    .field("sorting", report.sorting)
+                    .field("collisions", report.collisions)
+                    .field("iterations", report.iterations)
+                    .field("passes", report.passes)
+                    .field("memory", report.memory)
+                    .field("phases", phases);
+}
+
+std::ostream& operator<<(std::ostream& out, const ExternalFacesReport& report) {
+  return out << heddle::impl::ReportLine("ExternalFacesReport")
+                    .field("search", report.search)
+                    .field("cells", report.cells)
+                    .field("faces", report.faces)
+                    .field("external", report.external)
+                    .field("nonmanifold_sides", report.nonmanifold_sides)
+                    .field("nonmanifold_faces", report.nonmanifold_faces)
+                    .field("degenerate_sides", report.degenerate_sides);
 }
 
 }  // namespace heddle::search
