@@ -20,9 +20,9 @@ int main(int argc, char** argv) {
         });
     fill(B, 1.0);
     const heddle::SolveReport report =
-        solve(comm, A, B, X, {.lu = {.arithmetic = heddle::Arithmetic::emulated}, .certificate = true});
+        solve(comm, A, B, X, {.factorization = {.arithmetic = heddle::Arithmetic::emulated}, .certificate = true});
     const auto x = gather(X, 0);
-    good = report.lu.info == 0 && report.componentwise_error < 1e-15 && report.error_bound < 1e-14;
+    good = report.factorization.info == 0 && report.componentwise_error < 1e-15 && report.error_bound < 1e-14;
     if (comm.rank() == 0) {
       std::printf("x in the middle %.17g; backward error of elements %.1e, error of x at most %.1e, proven\n",
                   x(n / 2, 0), report.componentwise_error, report.error_bound);

@@ -15,6 +15,7 @@
 #include <heddle/core/random.hpp>
 #include <heddle/core/scalar.hpp>
 #include <heddle/core/strided.hpp>
+#include <heddle/core/triangle.hpp>
 #include <heddle/core/version.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/dist/placement.hpp>

@@ -128,7 +128,7 @@ void trsv(benchmark::State& state) {
            [&] {
              return seconds_of([&] {
                Kokkos::deep_copy(x, b);
-               exact::trsv(world().space(), exact::Triangle::lower, Operation::none, exact::Diagonal::stored, A, x);
+               exact::trsv(world().space(), Triangle::lower, Operation::none, Diagonal::stored, A, x);
              });
            }},
           {"plain", [&] { return seconds_of(columns); }}, "gbytes");

@@ -74,8 +74,8 @@ template <Scalar T> void trsv(benchmark::State& state) {
            [&] {
              Kokkos::deep_copy(x, b);
              return seconds_of([&] {
-               exact::trsv(world().space(), exact::Triangle::lower, transposed ? Operation::transpose : Operation::none,
-                           exact::Diagonal::stored, A, x);
+               exact::trsv(world().space(), Triangle::lower, transposed ? Operation::transpose : Operation::none,
+                           Diagonal::stored, A, x);
              });
            }},
           {"cublas",

@@ -325,7 +325,7 @@ double seconds_of_copy_and(const DistributedMatrix<T>& from, const DistributedMa
 template <Scalar T>
 void beside(benchmark::State& state, Kind kind, Index n, Arithmetic arithmetic, Peer<T>& peer, const char* name,
             const Placement& theirs, double times) {
-  LuOptions options{.arithmetic = arithmetic};
+  FactorOptions options{.arithmetic = arithmetic};
   if (is_dry_run()) options.block = 16;
   LuPlan<T> plan(world(), n, n, options);
   CholeskyPlan<T> half(world(), kind == Kind::cholesky ? n : 0, options);

@@ -157,7 +157,7 @@ nb::dict exponential(const Matrix& a, const Matrix& e, const ExpmSettings& setti
 }
 
 nb::dict system(const Matrix& a, const Matrix& b, const Matrix& x, bool positive, bool equilibrate, int refinements,
-                bool measure, bool certificate, const FactorOptions& factor) {
+                bool measure, bool certificate, const FactorArguments& factor) {
   Watch watch(factor.progress);
   const SolveOptions options = solve_options(positive, equilibrate, refinements, measure, certificate, factor, watch);
   return solve_entries(a.visit([&]<Scalar T>(const DistributedMatrix<T>& A) {

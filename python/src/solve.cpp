@@ -30,7 +30,7 @@ template <Scalar T, class Work> auto in_place(const Input& a, const Output& out,
   return report;
 }
 
-nb::dict lu_factor(const Input& a, const Output& out, const FactorOptions& options) {
+nb::dict lu_factor(const Input& a, const Output& out, const FactorArguments& options) {
   Watch watch(options.progress);
   const LuReport report = with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
@@ -40,7 +40,7 @@ nb::dict lu_factor(const Input& a, const Output& out, const FactorOptions& optio
   return lu_entries(report);
 }
 
-nb::dict cholesky_factor(const Input& a, const Output& out, const FactorOptions& options) {
+nb::dict cholesky_factor(const Input& a, const Output& out, const FactorArguments& options) {
   Watch watch(options.progress);
   const CholeskyReport report = with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
@@ -50,7 +50,7 @@ nb::dict cholesky_factor(const Input& a, const Output& out, const FactorOptions&
   return factorization_entries(report);
 }
 
-nb::dict inverse_of(const Input& a, const Output& out, const FactorOptions& options) {
+nb::dict inverse_of(const Input& a, const Output& out, const FactorArguments& options) {
   Watch watch(options.progress);
   const InverseReport report = with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
@@ -72,7 +72,7 @@ LuReport factors_of(const std::vector<Index>& pivots) {
 
 // Systems with factors that are there: right-hand sides are copied to `out` and give way to solutions.
 void factored_solve(const Input& factors, const std::optional<std::vector<Index>>& pivots, const Input& b,
-                    const Output& out, const std::string& operation, const FactorOptions& options) {
+                    const Output& out, const std::string& operation, const FactorArguments& options) {
   const Operation op = operation_from(operation);
   Watch watch(options.progress);
   with_scalar(b, [&]<class T>() {
@@ -92,7 +92,7 @@ void factored_solve(const Input& factors, const std::optional<std::vector<Index>
 }
 
 nb::dict solve_system(const Input& a, const Input& b, const Output& out, bool positive, bool equilibrate,
-                      int refinements, bool measure, bool certificate, const FactorOptions& factor) {
+                      int refinements, bool measure, bool certificate, const FactorArguments& factor) {
   Watch watch(factor.progress);
   const SolveOptions options = solve_options(positive, equilibrate, refinements, measure, certificate, factor, watch);
   const SolveReport report = with_scalar(a, [&]<class T>() {
@@ -104,7 +104,7 @@ nb::dict solve_system(const Input& a, const Input& b, const Output& out, bool po
       const ColumnMajor<const T> B_columns(*B);
       const ColumnMajor<T> X_columns(*X, false);
       SolveReport found = solve<T>(space(), *A_columns, *B_columns, *X_columns, options);
-      if (found.lu.info == 0) {
+      if (found.factorization.info == 0) {
         X_columns.give_back();
         X.give_back();
       }
@@ -114,7 +114,7 @@ nb::dict solve_system(const Input& a, const Input& b, const Output& out, bool po
   return solve_entries(report);
 }
 
-nb::tuple determinant_of(const Input& a, const FactorOptions& options) {
+nb::tuple determinant_of(const Input& a, const FactorArguments& options) {
   Watch watch(options.progress);
   return with_scalar(a, [&]<class T>() {
     const Determinant<T> found = run(watch, [&] {
@@ -131,7 +131,7 @@ nb::tuple determinant_of(const Input& a, const FactorOptions& options) {
 }  // namespace
 
 void bind_solve(nb::module_& module) {
-  nb::class_<FactorOptions>(module, "FactorOptions")
+  nb::class_<FactorArguments>(module, "FactorOptions")
       .def(nb::init<const std::string&, Index, Index, nb::object>(), nb::arg("arithmetic"), nb::arg("block"),
            nb::arg("group"), nb::arg("progress").none());
   module.def("lu_factor", lu_factor, nb::arg("a"), nb::arg("out"), nb::arg("options"));

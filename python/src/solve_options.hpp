@@ -12,11 +12,11 @@
 
 namespace heddle::python {
 
-/// LuOptions as Python gives them.
-struct FactorOptions {
-  FactorOptions(const std::string& name, Index columns, Index panels, nb::object shown)
+/// FactorOptions as Python gives them.
+struct FactorArguments {
+  FactorArguments(const std::string& name, Index columns, Index panels, nb::object shown)
       : arithmetic(arithmetic_from(name)), block(columns), group(panels), progress(std::move(shown)) {}
-  [[nodiscard]] LuOptions taken(Watch& watch) const {
+  [[nodiscard]] FactorOptions taken(Watch& watch) const {
     return {.arithmetic = arithmetic, .block = block, .group = group, .progress = watch.of_share()};
   }
   Arithmetic arithmetic;
@@ -27,9 +27,9 @@ struct FactorOptions {
 
 // NOLINTNEXTLINE(readability-function-size): the options of solve()
 [[nodiscard]] inline SolveOptions solve_options(bool positive, bool equilibrate, int refinements, bool measure,
-                                                bool certificate, const FactorOptions& factor, Watch& watch) {
+                                                bool certificate, const FactorArguments& factor, Watch& watch) {
   return {.method = positive ? SolveMethod::cholesky : SolveMethod::lu,
-          .lu = factor.taken(watch),
+          .factorization = factor.taken(watch),
           .equilibrate = equilibrate,
           .refinements = refinements,
           .measure = measure,
@@ -56,7 +56,7 @@ struct FactorOptions {
 }
 [[nodiscard]] inline nb::dict solve_entries(const SolveReport& report) {
   nb::dict entries;
-  entries["factorization"] = lu_entries(report.lu);
+  entries["factorization"] = lu_entries(report.factorization);
   entries["equilibrated"] = report.equilibrated;
   entries["seconds"] = report.seconds;
   entries["memory_bytes"] = report.memory_bytes;

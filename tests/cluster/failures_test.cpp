@@ -222,7 +222,7 @@ TEST_F(Failing, Solve) {
     const auto B = test::random_matrix<double>(comm, Placement::row_bands(90, 70, comm.size()), 2);
     const DistributedMatrix<double> X(comm, B.placement());
     solve<double>(comm, A, B, X,
-                  {.lu = {.arithmetic = Arithmetic::emulated, .block = 8, .group = 2}, .measure = false});
+                  {.factorization = {.arithmetic = Arithmetic::emulated, .block = 8, .group = 2}, .measure = false});
     return numbers_of(X);
   });
 }

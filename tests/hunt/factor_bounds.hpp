@@ -43,7 +43,7 @@ struct Roundings {
     return 1.01L * (twice * static_cast<long double>(steps + 3) * unit * sizes + emulated * norms);
   }
 };
-template <Scalar T> Roundings roundings_of(const LuOptions& options, Index order) {
+template <Scalar T> Roundings roundings_of(const FactorOptions& options, Index order) {
   Roundings roundings{};
   roundings.unit = static_cast<double>(unit_roundoff<T>) * (is_complex<T> ? 4 : 1);
   roundings.smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min()) * (is_complex<T> ? 4 : 1);

@@ -163,8 +163,8 @@ template <Scalar T> void run_trsv(const World&, const Case& one, Verdict& verdic
   const Placed<T> A(given, one.knob("layout"));
   const Placed<T> x(one.array("b"), one.knob("layout"));
   const bool unit = one.knob("unit") != 0;
-  exact::trsv(ExecutionSpace(), one.knob("upper") != 0 ? exact::Triangle::upper : exact::Triangle::lower, one.op("op"),
-              unit ? exact::Diagonal::unit : exact::Diagonal::stored, A.matrix(), x.vector());
+  exact::trsv(ExecutionSpace(), one.knob("upper") != 0 ? Triangle::upper : Triangle::lower, one.op("op"),
+              unit ? Diagonal::unit : Diagonal::stored, A.matrix(), x.vector());
   verdict.holds("writes its elements alone", x.rest_untouched());
   const auto found = x.read();
   const auto host = host_of<T>(given);

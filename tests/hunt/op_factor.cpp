@@ -116,7 +116,7 @@ template <Scalar T> void judge_lu(Verdict& verdict, const Case& one, const HostM
 
 template <Scalar T> void run_lu(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   LuPlan<T> plan(world.all, given.rows, given.columns, options);
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const LuReport report = plan.execute(A);
@@ -217,7 +217,7 @@ template <Scalar T> void run_cholesky(const World& world, const Case& one, Verdi
     for (Index i = 0; i < j; ++i) lower.at(i, j) = std::numeric_limits<double>::quiet_NaN();
     if (is_complex<T>) lower.at(j, j).imag(1e10);
   }
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   const auto A = distributed<T>(world.all, lower, one.knob("place A"));
   const CholeskyReport report = cholesky(world.all, A, options);
   const auto L = gather(A, 0);
@@ -280,7 +280,7 @@ template <Scalar T> void run_condition(const World& world, const Case& one, Verd
   const Array& given = one.array("A");
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const double norm_of_a = norm(A, Norm::one);
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   const LuReport report = lu(world.all, A, options);
   const double found = condition(world.all, A, report, norm_of_a, options);
   const auto LU = gather(A, 0);

@@ -78,7 +78,7 @@ template <Scalar T> std::optional<Truth> truth_of(const Case& one, double growth
 
 template <Scalar T> void run_inverse(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const InverseReport report = inverse(world.all, A, options);
   const auto X = gather(A, 0);
@@ -144,7 +144,7 @@ WideComplex wide_determinant(WideMatrix A) {
 
 template <Scalar T> void run_matrix_determinant(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const Determinant<T> found = determinant(world.all, A, options);
   const auto after = gather(A, 0);
@@ -171,7 +171,7 @@ template <Scalar T> void run_matrix_determinant(const World& world, const Case& 
 
 template <Scalar T> void run_solve_condition(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
-  SolveOptions options{.lu = lu_options_of(one), .refinements = 0, .measure = false};
+  SolveOptions options{.factorization = lu_options_of(one), .refinements = 0, .measure = false};
   options.equilibrate = one.knob("plain") == 0;
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const auto B = distributed<T>(world.all, given.rows, 0, 0);
@@ -182,7 +182,7 @@ template <Scalar T> void run_solve_condition(const World& world, const Case& one
   verdict.holds("the same on every rank",
                 same_real(numbers[0], report.condition) && same_real(numbers[1], report.scaled_condition));
   if (!world.root() || given.rows == 0) return;
-  if (report.lu.info != 0) {
+  if (report.factorization.info != 0) {
     return verdict.holds("infinite where singular",
                          std::isinf(report.condition) && std::isinf(report.scaled_condition));
   }
@@ -190,7 +190,7 @@ template <Scalar T> void run_solve_condition(const World& world, const Case& one
   const double unit = static_cast<double>(unit_roundoff<T>);
   verdict.holds("ill conditioned above 1 / u", !(report.scaled_condition > 1 / unit) || report.ill_conditioned);
   verdict.holds("not ill conditioned below 1 / (n u)", report.scaled_condition > limit || !report.ill_conditioned);
-  const auto truth = truth_of<T>(one, report.lu.growth);
+  const auto truth = truth_of<T>(one, report.factorization.growth);
   if (!truth) return verdict.skip();
   // Without scaling the factors may have lost a whole row, or overflowed, and denormal numbers have few digits.
   const Range& range = range_of(one.type);

@@ -12,7 +12,7 @@ namespace heddle::hunt {
 namespace {
 
 QrOptions qr_options_of(const Case& one) {
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   return {.arithmetic = options.arithmetic, .block = options.block};
 }
 

@@ -17,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 SolveOptions solve_options_of(const Case& one) {
   SolveOptions options;
   options.method = one.knob("cholesky") != 0 ? SolveMethod::cholesky : SolveMethod::lu;
-  options.lu = lu_options_of(one);
+  options.factorization = lu_options_of(one);
   options.equilibrate = one.knob("plain") == 0;
   options.refinements = static_cast<int>(one.knob("refinements"));
   options.certificate = one.knob("certificate") != 0;
@@ -134,7 +134,7 @@ void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, c
   reported("componentwise error as reported", report.componentwise_error, errors.componentwise, errors.lost);
   // High-Performance Linpack's criterion, if pivots keep growth small; emulated products are bounded by rows and
   // columns alone.
-  if (report.lu.growth < 64 && !(plain && emulates(one))) {
+  if (report.factorization.growth < 64 && !(plain && emulates(one))) {
     verdict.within("scaled residual", errors.scaled.to_double() / u, 16.0);
   }
   if (!certified || !std::isfinite(report.error_bound) || n > 40) return;
@@ -160,7 +160,7 @@ template <Scalar T> void run_solve(const World& world, const Case& one, Verdict&
   };
   verdict.holds("A and B stay", stays(A, given) && stays(B, right));
   if (!world.root()) return;
-  if (report.lu.info != 0) {
+  if (report.factorization.info != 0) {
     bool written = false;
     for (std::size_t j = 0; j < x.extent(1); ++j) {
       for (std::size_t i = 0; i < x.extent(0); ++i) written = written || x(i, j) != T(Real<T>(17));
@@ -176,7 +176,7 @@ template <Scalar T> void run_solve(const World& world, const Case& one, Verdict&
   fill(X1, T(Real<T>(17)));
   const SolveReport on_one = solve(alone, A1, B1, X1, options);
   const auto x1 = gather(X1, 0);
-  verdict.holds("the same info on one rank", on_one.lu.info == report.lu.info);
+  verdict.holds("the same info on one rank", on_one.factorization.info == report.factorization.info);
   verdict.holds(same_bits_on_one(one), difference(x, x1).empty(), difference(x, x1));
 }
 
@@ -218,7 +218,7 @@ void judge_by_factors(Verdict& verdict, const Case& one, Operation op, const LuR
 template <Scalar T> void run_lu_solve(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const Array& right = one.array("B");
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   const Operation op = one.op("op");
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
   const LuReport factors = lu(world.all, A, options);
@@ -241,8 +241,8 @@ template <Scalar T> void run_lu_solve(const World& world, const Case& one, Verdi
 template <Scalar T> void run_trsm(const World& world, const Case& one, Verdict& verdict) {
   const bool lower = one.knob("lower") != 0;
   const bool unit = one.knob("unit") != 0;
-  const exact::Triangle triangle = lower ? exact::Triangle::lower : exact::Triangle::upper;
-  const exact::Diagonal diagonal = unit ? exact::Diagonal::unit : exact::Diagonal::stored;
+  const Triangle triangle = lower ? Triangle::lower : Triangle::upper;
+  const Diagonal diagonal = unit ? Diagonal::unit : Diagonal::stored;
   const Operation op = one.op("op");
   // The other triangle and a unit diagonal must not be read.
   Array given = one.array("M");
@@ -252,7 +252,7 @@ template <Scalar T> void run_trsm(const World& world, const Case& one, Verdict& 
     }
   }
   const Array& right = one.array("B");
-  const LuOptions options = lu_options_of(one);
+  const FactorOptions options = lu_options_of(one);
   const auto M = distributed<T>(world.all, given, one.knob("place M"));
   const auto X = distributed<T>(world.all, right, one.knob("place X"));
   trsm(world.all, triangle, op, diagonal, M, X, options);
@@ -286,11 +286,11 @@ template <Scalar T> void run_solve_errors(const World& world, const Case& one, V
   std::vector<HostMatrix<T>> found;
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     SolveOptions options;
-    options.lu = lu_options_of(one);
-    options.lu.arithmetic = arithmetic;
+    options.factorization = lu_options_of(one);
+    options.factorization.arithmetic = arithmetic;
     options.refinements = static_cast<int>(one.knob("refinements"));
     const auto X = distributed<T>(world.all, right, 0);
-    if (solve(world.all, A, B, X, options).lu.info != 0) return verdict.skip();
+    if (solve(world.all, A, B, X, options).factorization.info != 0) return verdict.skip();
     found.push_back(gather(X, 0));
   }
   if (!world.root()) return;

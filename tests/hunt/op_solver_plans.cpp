@@ -54,7 +54,7 @@ template <Scalar T> void run_factors(const World& world, const Case& one, Verdic
   const Index n = one.array("A1").rows;
   if (!dominant(one.array("A1")) || !dominant(one.array("A2"))) return verdict.skip();
   const Arithmetic arithmetic = one.knob("arithmetic") == 0 ? Arithmetic::native : Arithmetic::emulated;
-  const CholeskyOptions cholesky_options{.arithmetic = arithmetic};
+  const FactorOptions cholesky_options{.arithmetic = arithmetic};
   const QrOptions qr_options{.arithmetic = arithmetic};
   CholeskyPlan<T> cholesky_plan(world.all, n, cholesky_options);
   QrPlan<T> qr_plan(world.all, n, n, qr_options);

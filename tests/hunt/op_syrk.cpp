@@ -30,7 +30,7 @@ template <Scalar T> void run_update(const World& world, const Case& one, Verdict
   const bool hermitian = one.knob("hermitian") != 0;
   const bool conjugated = hermitian && is_complex<T>;
   const bool upper = one.knob("upper") != 0;
-  const exact::Triangle triangle = upper ? exact::Triangle::upper : exact::Triangle::lower;
+  const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
   const Operation op = !turned ? Operation::none : hermitian ? Operation::conjugate_transpose : Operation::transpose;
   const Value alpha = one.array("alpha").values[0];
   const Value beta = one.array("beta").values[0];

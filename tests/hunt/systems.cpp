@@ -244,7 +244,7 @@ void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& 
   one.add_knob("group", random.any_of(0L, 1L, 2L, 4L, 8L));
   for (const std::string& name : placed) one.add_knob("place " + name, random.below(100));
 }
-LuOptions lu_options_of(const Case& one) {
+FactorOptions lu_options_of(const Case& one) {
   // Halving while a case is shrunk produces only powers of two.
   return {.arithmetic = emulates(one) ? Arithmetic::emulated : Arithmetic::native,
           .block = one.knob("block"),

@@ -24,7 +24,7 @@ void scale_by_powers(Random& random, Type type, Array& A, int most, bool alike);
 Index system_order(Random& random, Index most);
 /// Add block, group and arithmetic, and placements of the named arrays.
 void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& placed);
-LuOptions lu_options_of(const Case& one);
+FactorOptions lu_options_of(const Case& one);
 /// Return whether products are emulated, which promises the same bits on one thread too.
 [[nodiscard]] bool emulates(const Case& one);
 [[nodiscard]] const Communicator& one_rank(const World& world, const Case& one);

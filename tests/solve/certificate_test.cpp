@@ -75,10 +75,11 @@ TYPED_TEST(Certificates, ErrorsAreBelowTheirBounds) {
         SCOPED_TRACE(message_of("n = ", n, ", ", to_string(arithmetic), ", ", refinements, " refinements"));
         const DistributedMatrix<T> a = this->spread(A);
         const DistributedMatrix<T> x = this->spread(whole_numbers<T>(n, 3, 5, 5));
-        const SolveReport report =
-            solve(this->comm, a, this->spread(B), x,
-                  {.lu = {.arithmetic = arithmetic, .block = 16}, .refinements = refinements, .certificate = true});
-        ASSERT_EQ(report.lu.info, 0);
+        const SolveReport report = solve(this->comm, a, this->spread(B), x,
+                                         {.factorization = {.arithmetic = arithmetic, .block = 16},
+                                          .refinements = refinements,
+                                          .certificate = true});
+        ASSERT_EQ(report.factorization.info, 0);
         const double error = this->error_of(x, X);
         EXPECT_LE(error, report.error_bound);
         // The bounds are also useful.
@@ -128,7 +129,7 @@ TYPED_TEST(Certificates, NothingIsProvenOfWhatCannotBeTold) {
     const HostMatrix<T> expected = test::host_matrix<T>(n, 1, [](Index i, Index) { return T(i == 0 ? 1 : 0); });
     const DistributedMatrix<T> x = this->spread(expected);
     const SolveReport report = solve(this->comm, this->spread(A), this->spread(B), x, {.certificate = true});
-    if (report.lu.info != 0) continue;
+    if (report.factorization.info != 0) continue;
     EXPECT_LE(this->error_of(x, expected), report.error_bound);
     EXPECT_FALSE(std::isnan(report.error_bound));
     (std::isfinite(report.error_bound) ? proven_once : refused_once) = true;
@@ -162,7 +163,7 @@ TYPED_TEST(Certificates, OfNoughtAndOfWhatIsNoNumber) {
     const HostMatrix<T> expected = test::host_matrix<T>(n, 1, [](Index i, Index) { return T(i == 1 ? 1 : 0); });
     const SolveReport report = solve(this->comm, this->spread(scaled), this->spread(b), x,
                                      {.method = SolveMethod::cholesky, .certificate = true});
-    ASSERT_EQ(report.lu.info, 0);
+    ASSERT_EQ(report.factorization.info, 0);
     EXPECT_LE(this->error_of(x, expected), report.error_bound);
     EXPECT_LE(report.error_bound, 1e3 * static_cast<double>(unit_roundoff<T>));
   }

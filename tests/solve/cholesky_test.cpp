@@ -124,7 +124,7 @@ template <class T> class CholeskyFactor : public test::OverRanks<T> {
  protected:
   using test::OverRanks<T>::comm;
 
-  HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const CholeskyOptions& options,
+  HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const FactorOptions& options,
                          CholeskyReport& report) const {
     const DistributedMatrix<T> distributed = this->spread(A, placement);
     report = cholesky(comm, distributed, options);
@@ -209,10 +209,10 @@ TYPED_TEST(CholeskyFactor, AnyRanksAndPlacementsHaveTheBitsOfOneRank) {
   using T = TypeParam;
   const Index n = 301;
   const HostMatrix<T> A = positive_definite<T>(n, 11);
-  for (const CholeskyOptions& options : {CholeskyOptions{.arithmetic = Arithmetic::native},
-                                         {.arithmetic = Arithmetic::native, .block = 16, .group = 2},
-                                         {.arithmetic = Arithmetic::emulated},
-                                         {.arithmetic = Arithmetic::emulated, .block = 32, .group = 4}}) {
+  for (const FactorOptions& options : {FactorOptions{.arithmetic = Arithmetic::native},
+                                       {.arithmetic = Arithmetic::native, .block = 16, .group = 2},
+                                       {.arithmetic = Arithmetic::emulated},
+                                       {.arithmetic = Arithmetic::emulated, .block = 32, .group = 4}}) {
     const MatrixView<T> alone = test::padded_on_device<T>(A);
     EXPECT_EQ(cholesky(this->comm.space(), alone, options).info, 0);
     for (const Placement& placement :
@@ -254,15 +254,15 @@ TYPED_TEST(CholeskyFactor, SystemsAreSolved) {
   const HostMatrix<T> B = test::host_random<T>(n, 3, 16);
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     SCOPED_TRACE(to_string(arithmetic));
-    const CholeskyOptions options{.arithmetic = arithmetic, .block = 16, .group = 4};
+    const FactorOptions options{.arithmetic = arithmetic, .block = 16, .group = 4};
     const Placement bands = Placement::row_bands(n, n, this->comm.size());
     const Placement right = Placement::row_bands(n, 3, this->comm.size());
     const DistributedMatrix<T> a = this->spread(A, bands);
     const DistributedMatrix<T> b = this->spread(B, right);
     const DistributedMatrix<T> x(this->comm, right);
-    const SolveReport report = solve(this->comm, a, b, x, {.method = SolveMethod::cholesky, .lu = options});
-    EXPECT_EQ(report.lu.info, 0);
-    EXPECT_TRUE(report.lu.pivots.empty());
+    const SolveReport report = solve(this->comm, a, b, x, {.method = SolveMethod::cholesky, .factorization = options});
+    EXPECT_EQ(report.factorization.info, 0);
+    EXPECT_TRUE(report.factorization.pivots.empty());
     EXPECT_LE(report.componentwise_error, 3 * static_cast<double>(unit_roundoff<T>));
     // The same without refinement, step by step.
     const DistributedMatrix<T> factor = this->spread(A, bands);
@@ -270,14 +270,16 @@ TYPED_TEST(CholeskyFactor, SystemsAreSolved) {
     const DistributedMatrix<T> y = this->spread(B, right);
     cholesky_solve(this->comm, factor, y, options);
     const SolveReport plain =
-        solve(this->comm, a, b, x, {.method = SolveMethod::cholesky, .lu = options, .refinements = 0});
+        solve(this->comm, a, b, x, {.method = SolveMethod::cholesky, .factorization = options, .refinements = 0});
     EXPECT_TRUE(same_bits<T>(this->everywhere(y), this->everywhere(x)));
     EXPECT_LE(plain.normwise_error, 10 * static_cast<double>(unit_roundoff<T>));
     // X is unchanged if the matrix is not positive definite.
     fill(x, T(7));
     const DistributedMatrix<T> negative = this->spread(A, bands);
     scale(T(-1), negative);
-    EXPECT_EQ(solve(this->comm, negative, b, x, {.method = SolveMethod::cholesky, .lu = options}).lu.info, 1);
+    EXPECT_EQ(solve(this->comm, negative, b, x, {.method = SolveMethod::cholesky, .factorization = options})
+                  .factorization.info,
+              1);
     EXPECT_EQ(this->everywhere(x)(0, 0), T(7));
   }
 }

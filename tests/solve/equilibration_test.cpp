@@ -57,9 +57,9 @@ TYPED_TEST(Equilibrated, SystemsHaveSmallErrorsInEveryElement) {
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
       SCOPED_TRACE(message_of(sizes.name, ", ", to_string(arithmetic)));
       const DistributedMatrix<T> X(this->comm, B.placement());
-      const SolveReport report =
-          solve(this->comm, A, B, X, {.lu = {.arithmetic = arithmetic, .block = 8, .group = 8}, .refinements = 0});
-      ASSERT_EQ(report.lu.info, 0);
+      const SolveReport report = solve(
+          this->comm, A, B, X, {.factorization = {.arithmetic = arithmetic, .block = 8, .group = 8}, .refinements = 0});
+      ASSERT_EQ(report.factorization.info, 0);
       EXPECT_EQ(report.equilibrated, sizes.name != "none");
       EXPECT_LE(report.componentwise_error, static_cast<double>(n) * static_cast<double>(unit_roundoff<T>));
     }
@@ -81,9 +81,9 @@ TYPED_TEST(Equilibrated, PositiveDefiniteOnesToo) {
       const DistributedMatrix<T> X(this->comm, B.placement());
       const SolveReport report = solve(this->comm, this->spread(graded), B, X,
                                        {.method = SolveMethod::cholesky,
-                                        .lu = {.arithmetic = arithmetic, .block = 8, .group = 8},
+                                        .factorization = {.arithmetic = arithmetic, .block = 8, .group = 8},
                                         .refinements = 0});
-      ASSERT_EQ(report.lu.info, 0);
+      ASSERT_EQ(report.factorization.info, 0);
       EXPECT_TRUE(report.equilibrated);
       EXPECT_LE(report.componentwise_error, static_cast<double>(n) * static_cast<double>(unit_roundoff<T>));
     }
@@ -96,7 +96,8 @@ TYPED_TEST(Equilibrated, TheBitsAreTheSameOnAnyRanks) {
   const HostMatrix<T> A = scaled<T>(n, n, 6, scattered, rising);
   const HostMatrix<T> B = scaled<T>(n, 3, 7, scattered, none);
   const Communicator alone(MPI_COMM_SELF, this->comm.space());
-  const SolveOptions options{.lu = {.arithmetic = Arithmetic::emulated, .block = 8, .group = 4}, .refinements = 0};
+  const SolveOptions options{.factorization = {.arithmetic = Arithmetic::emulated, .block = 8, .group = 4},
+                             .refinements = 0};
   const auto whole = [&](const HostMatrix<T>& M) {
     const DistributedMatrix<T> here(
         alone, Placement::on_rank(static_cast<Index>(M.extent(0)), static_cast<Index>(M.extent(1)), 0));
@@ -129,7 +130,7 @@ TYPED_TEST(Equilibrated, WhatCannotBeScaledIsLeftAlone) {
     for (std::size_t j = 0; j < A.extent(1); ++j) A(2, j) = T(bad);
     const SolveReport report = tried(A, {});
     EXPECT_FALSE(report.equilibrated);
-    EXPECT_EQ(report.lu.info != 0, bad == 0);
+    EXPECT_EQ(report.factorization.info != 0, bad == 0);
   }
   // At the ends of the range, products of the row's and column's powers of two are beyond it.
   constexpr int low = std::numeric_limits<Real<T>>::min_exponent;
@@ -139,7 +140,7 @@ TYPED_TEST(Equilibrated, WhatCannotBeScaledIsLeftAlone) {
     return T(static_cast<Real<T>>(std::ldexp(size, i < 2 ? low + 8 : high - 8)));
   });
   const SolveReport report = tried(ends, {});
-  EXPECT_EQ(report.lu.info, 0);
+  EXPECT_EQ(report.factorization.info, 0);
   EXPECT_TRUE(report.equilibrated);
 }
 

@@ -140,7 +140,7 @@ TYPED_TEST(Graded, ConditionsAreOfTheMatrixAsGiven) {
       });
       HostMatrix<T> X;
       const SolveReport report = this->solved(A, test::host_random<T>(n, 1, 3), X, {.equilibrate = equilibrate});
-      ASSERT_EQ(report.lu.info, 0);
+      ASSERT_EQ(report.factorization.info, 0);
       const double expected = std::ldexp(1.0, h + k);
       EXPECT_LE(report.condition, expected * 1.001);
       EXPECT_GE(report.condition, expected / 3);
@@ -180,7 +180,7 @@ TYPED_TEST(Graded, ConditionsOfPositiveDefiniteMatrices) {
     HostMatrix<T> X;
     const SolveReport report =
         this->solved(A, test::host_random<T>(n, 1, 3), X, {.method = SolveMethod::cholesky, .certificate = true});
-    ASSERT_EQ(report.lu.info, 0);
+    ASSERT_EQ(report.factorization.info, 0);
     // A^-1 = [[2 2^-h, -1], [-1, 2 2^h]] / 3.
     const double expected = std::ldexp(2.0, h) * std::ldexp(2.0, h) / 3.0;
     EXPECT_LE(report.condition, expected * 1.001);
@@ -197,8 +197,9 @@ TYPED_TEST(Graded, NearlySingularMatricesAreToldSo) {
   const HostMatrix<T> B = this->of({{T(1)}, {T(2)}, {T(4)}});
   for (const Arithmetic arithmetic : TestFixture::both) {
     HostMatrix<T> X;
-    const SolveReport report = this->solved(A, B, X, {.lu = {.arithmetic = arithmetic}, .certificate = true});
-    if (report.lu.info != 0) continue;
+    const SolveReport report =
+        this->solved(A, B, X, {.factorization = {.arithmetic = arithmetic}, .certificate = true});
+    if (report.factorization.info != 0) continue;
     EXPECT_TRUE(report.ill_conditioned);
     EXPECT_GT(report.condition, 0.3 / static_cast<double>(unit_roundoff<T>));
     EXPECT_EQ(report.error_bound, std::numeric_limits<double>::infinity());
@@ -206,7 +207,7 @@ TYPED_TEST(Graded, NearlySingularMatricesAreToldSo) {
   HostMatrix<T> X;
   EXPECT_TRUE(std::isnan(this->solved(A, B, X, {.condition = false}).condition));
   const SolveReport zero = this->solved(HostMatrix<T>("zero", 3, 3), B, X);
-  EXPECT_EQ(zero.lu.info, 1);
+  EXPECT_EQ(zero.factorization.info, 1);
   EXPECT_TRUE(std::isinf(zero.condition));
 }
 
@@ -220,8 +221,8 @@ TYPED_TEST(Graded, RightHandSidesDoNotUnderflow) {
   for (const int refinements : {0, 1}) {
     for (const Arithmetic arithmetic : TestFixture::both) {
       HostMatrix<T> X;
-      const SolveReport report =
-          this->solved(A, B, X, {.lu = {.arithmetic = arithmetic}, .refinements = refinements, .certificate = true});
+      const SolveReport report = this->solved(
+          A, B, X, {.factorization = {.arithmetic = arithmetic}, .refinements = refinements, .certificate = true});
       EXPECT_EQ(X(1, 0), this->power(small + 1));
       EXPECT_EQ(X(0, 1), this->power(1 - e));
       EXPECT_EQ(X(1, 1), T(-1));

@@ -61,14 +61,14 @@ template <class T> class Grids : public test::OverRanks<T> {
     over.broadcast(std::span<T>(all.data(), all.size()), 0);
     return all;
   }
-  HostMatrix<T> by_lu(const Communicator& over, const HostMatrix<T>& A, const LuOptions& options,
+  HostMatrix<T> by_lu(const Communicator& over, const HostMatrix<T>& A, const FactorOptions& options,
                       LuReport& report) const {
     const auto rows = static_cast<Index>(A.extent(0));
     const auto columns = static_cast<Index>(A.extent(1));
     return factored(over, A, Placement::row_bands(rows, columns, over.size()), report,
                     [&](const Communicator& ranks, const DistributedMatrix<T>& a) { return lu(ranks, a, options); });
   }
-  void expect_lu_of_one_rank(const HostMatrix<T>& A, LuOptions options) const {
+  void expect_lu_of_one_rank(const HostMatrix<T>& A, FactorOptions options) const {
     const MatrixView<T> alone = test::padded_on_device<T>(A);
     options.grid_rows = 1;
     const LuReport expected = lu(comm.space(), alone, options);
@@ -127,13 +127,13 @@ TYPED_TEST(Grids, RowsThatTravelFarAndTies) {
     return i == 70 && j == 3 ? nan : T(static_cast<Real<T>>((i * 13 + j * 29) % 17));
   });
   for (const auto& [block, group] : {std::pair<Index, Index>{8, 1}, {8, 4}, {4, 8}}) {
-    const LuOptions options{.arithmetic = Arithmetic::emulated, .block = block, .group = group};
+    const FactorOptions options{.arithmetic = Arithmetic::emulated, .block = block, .group = group};
     this->expect_lu_of_one_rank(backwards, options);
     this->expect_lu_of_one_rank(ties, options);
     this->expect_lu_of_one_rank(singular, options);
     LuReport report;
     for (const int rows : divisors(this->comm.size())) {
-      LuOptions of_grid = options;
+      FactorOptions of_grid = options;
       of_grid.grid_rows = rows;
       this->by_lu(this->comm, with_nan, of_grid, report);
       EXPECT_TRUE(std::isnan(report.growth));
@@ -157,7 +157,7 @@ TYPED_TEST(Grids, NativeLuIsTheSameForAnyColumnsOfAGrid) {
   const HostMatrix<T> A = test::host_random<T>(n, n, 11);
   for (const int rows : divisors(this->comm.size())) {
     SCOPED_TRACE(message_of(rows, " rows of ranks"));
-    const LuOptions options{.block = 16, .group = 2, .grid_rows = rows};
+    const FactorOptions options{.block = 16, .group = 2, .grid_rows = rows};
     LuReport report;
     const HostMatrix<T> found = this->by_lu(this->comm, A, options, report);
     EXPECT_EQ(report.info, 0);
@@ -187,7 +187,7 @@ TYPED_TEST(Grids, CholeskyHasTheBitsOfOneRank) {
         if (i == j) return T(i == bad ? Real<T>(-1) : real_of<Real<T>>(one) + static_cast<Real<T>>(2 * n));
         return i > j ? one : conjugate(one);
       });
-      CholeskyOptions options{.arithmetic = Arithmetic::emulated, .block = shape.block, .group = shape.group};
+      FactorOptions options{.arithmetic = Arithmetic::emulated, .block = shape.block, .group = shape.group};
       const MatrixView<T> alone = test::padded_on_device<T>(A);
       const CholeskyReport expected = cholesky(this->comm.space(), alone, options);
       EXPECT_EQ(expected.info, bad + 1);
@@ -217,9 +217,10 @@ TYPED_TEST(Grids, SystemsAreSolvedAlike) {
     const DistributedMatrix<T> a = this->spread(A);
     const DistributedMatrix<T> b = this->spread(B);
     const DistributedMatrix<T> x(this->comm, b.placement());
-    const SolveReport report = solve(
-        this->comm, a, b, x, {.lu = {.arithmetic = Arithmetic::emulated, .block = 16, .group = 2, .grid_rows = rows}});
-    EXPECT_EQ(report.lu.info, 0);
+    const SolveReport report =
+        solve(this->comm, a, b, x,
+              {.factorization = {.arithmetic = Arithmetic::emulated, .block = 16, .group = 2, .grid_rows = rows}});
+    EXPECT_EQ(report.factorization.info, 0);
     EXPECT_LE(report.componentwise_error, 4 * static_cast<double>(unit_roundoff<T>));
     const HostMatrix<T> found = this->everywhere(x);
     if (rows == 1) expected = found;
@@ -233,7 +234,7 @@ TYPED_TEST(Grids, PlansServeManyMatrices) {
   const Index n = 80;
   for (const int rows : divisors(this->comm.size())) {
     SCOPED_TRACE(message_of(rows, " rows of ranks"));
-    const LuOptions options{.arithmetic = Arithmetic::emulated, .block = 8, .group = 2, .grid_rows = rows};
+    const FactorOptions options{.arithmetic = Arithmetic::emulated, .block = 8, .group = 2, .grid_rows = rows};
     LuPlan<T> plan(this->comm, n, n, options);
     EXPECT_EQ(plan.placement().row_axis().processes, rows);
     EXPECT_EQ(plan.placement().rank_end(), this->comm.size());

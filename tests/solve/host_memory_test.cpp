@@ -17,9 +17,9 @@ namespace {
 template <class T> class HostMemory : public test::OverRanks<T> {
  protected:
   // Limits with which a matrix takes the smallest slabs, one slab, and several numbers of slabs between.
-  [[nodiscard]] std::vector<std::size_t> limits(Index rows, Index columns, const LuOptions& options,
+  [[nodiscard]] std::vector<std::size_t> limits(Index rows, Index columns, const FactorOptions& options,
                                                 impl::FactorizationKind kind) const {
-    const LuOptions taken = impl::with_arithmetic(options);
+    const FactorOptions taken = impl::with_arithmetic(options);
     const impl::LuSchedule schedule = impl::schedule_for(rows, columns, taken);
     const CyclicAxis axis = impl::columns_of(schedule, this->comm.size());
     const Index unit = impl::ColumnSlabs::unit(schedule, axis, taken.arithmetic);
@@ -33,14 +33,15 @@ template <class T> class HostMemory : public test::OverRanks<T> {
     if (all.size() > 4) all = {all[0], all[all.size() / 3], all[all.size() - 2], all[all.size() - 1]};
     return all;
   }
-  [[nodiscard]] Index slabs(Index rows, Index columns, const LuOptions& options, impl::FactorizationKind kind) const {
-    const LuOptions taken = impl::with_arithmetic(options);
+  [[nodiscard]] Index slabs(Index rows, Index columns, const FactorOptions& options,
+                            impl::FactorizationKind kind) const {
+    const FactorOptions taken = impl::with_arithmetic(options);
     const impl::LuSchedule schedule = impl::schedule_for(rows, columns, taken);
     return impl::fewest_slabs<T>(schedule, impl::columns_of(schedule, this->comm.size()), kind, taken.arithmetic,
                                  static_cast<double>(options.memory_limit))
         .count();
   }
-  static std::vector<LuOptions> ways() {
+  static std::vector<FactorOptions> ways() {
     return {{.arithmetic = Arithmetic::native, .block = 16},
             {.arithmetic = Arithmetic::native, .block = 7, .group = 2},
             {.arithmetic = Arithmetic::emulated, .block = 16, .group = 2},
@@ -48,7 +49,7 @@ template <class T> class HostMemory : public test::OverRanks<T> {
   }
   // Compare LU of a matrix in device memory with that in host memory, in the plan's placement with each limit, and in
   // bands.
-  void expect_lu_alike(const HostMatrix<T>& A, const LuOptions& options) {
+  void expect_lu_alike(const HostMatrix<T>& A, const FactorOptions& options) {
     const auto rows = static_cast<Index>(A.extent(0));
     const auto columns = static_cast<Index>(A.extent(1));
     const Placement placement = LuPlan<T>(this->comm, rows, columns, options).placement();
@@ -58,7 +59,7 @@ template <class T> class HostMemory : public test::OverRanks<T> {
     const auto lie = limits(rows, columns, options, impl::FactorizationKind::lu);
     for (const std::size_t limit : lie) {
       for (const Placement& where : {placement, Placement::row_bands(rows, columns, this->comm.size())}) {
-        LuOptions limited = options;
+        FactorOptions limited = options;
         limited.memory_limit = limit;
         SCOPED_TRACE(message_of(rows, " x ", columns, ", ", to_string(options.arithmetic), ", block ", options.block,
                                 ", group ", options.group, ", limit ", limit, ", slabs ",
@@ -75,14 +76,14 @@ template <class T> class HostMemory : public test::OverRanks<T> {
       }
     }
   }
-  void expect_cholesky_alike(const HostMatrix<T>& A, const LuOptions& options) {
+  void expect_cholesky_alike(const HostMatrix<T>& A, const FactorOptions& options) {
     const auto n = static_cast<Index>(A.extent(0));
     const Placement placement = CholeskyPlan<T>(this->comm, n, options).placement();
     const DistributedMatrix<T> on_devices = this->spread(A, placement);
     const CholeskyReport expected = cholesky(this->comm, on_devices, options);
     const HostMatrix<T> factor = this->everywhere(on_devices);
     for (const std::size_t limit : limits(n, n, options, impl::FactorizationKind::cholesky)) {
-      LuOptions limited = options;
+      FactorOptions limited = options;
       limited.memory_limit = limit;
       SCOPED_TRACE(message_of(n, ", ", to_string(options.arithmetic), ", block ", options.block, ", group ",
                               options.group, ", limit ", limit, ", slabs ",
@@ -114,10 +115,10 @@ TYPED_TEST_SUITE(HostMemory, test::AllScalars);
 TYPED_TEST(HostMemory, LuHasTheBitsThatItHasOnDevices) {
   using T = TypeParam;
   Index most = 0;
-  for (const LuOptions& options : this->ways()) {
+  for (const FactorOptions& options : this->ways()) {
     for (const auto& [rows, columns] : {std::pair<Index, Index>{260, 260}, {301, 190}, {90, 331}, {70, 1}, {1, 70}}) {
       this->expect_lu_alike(test::host_random<T>(rows, columns, 3), options);
-      LuOptions least = options;
+      FactorOptions least = options;
       least.memory_limit = 1;
       most = std::max(most, this->slabs(rows, columns, least, impl::FactorizationKind::lu));
     }
@@ -139,9 +140,9 @@ TYPED_TEST(HostMemory, LuHasTheBitsOfTheBlas) {
 TYPED_TEST(HostMemory, LuOfSingularMatricesAndOfNaNs) {
   using T = TypeParam;
   const Index n = 150;
-  const LuOptions native{.arithmetic = Arithmetic::native, .block = 8};
-  const LuOptions emulated{.arithmetic = Arithmetic::emulated, .block = 8, .group = 2};
-  for (const LuOptions& options : {native, emulated}) {
+  const FactorOptions native{.arithmetic = Arithmetic::native, .block = 8};
+  const FactorOptions emulated{.arithmetic = Arithmetic::emulated, .block = 8, .group = 2};
+  for (const FactorOptions& options : {native, emulated}) {
     this->expect_lu_alike(HostMatrix<T>("zero", n, n), options);
     // Columns from 100 on depend on those before.
     this->expect_lu_alike(
@@ -156,7 +157,7 @@ TYPED_TEST(HostMemory, LuOfSingularMatricesAndOfNaNs) {
   const T nan(std::numeric_limits<Real<T>>::quiet_NaN());
   HostMatrix<T> with_nan = test::host_random<T>(n, n, 5);
   with_nan(20, 140) = nan;
-  LuOptions limited = native;
+  FactorOptions limited = native;
   limited.memory_limit =
       static_cast<std::size_t>(lu_memory<T>(n, n, this->comm.size(), native, true, Residence::host)) + 1;
   const Placement placement = LuPlan<T>(this->comm, n, n, native).placement();
@@ -165,13 +166,13 @@ TYPED_TEST(HostMemory, LuOfSingularMatricesAndOfNaNs) {
 
 TYPED_TEST(HostMemory, CholeskyHasTheBitsThatItHasOnDevices) {
   using T = TypeParam;
-  for (const LuOptions& options : this->ways()) {
+  for (const FactorOptions& options : this->ways()) {
     for (const Index n : {1, 97, 260}) this->expect_cholesky_alike(this->positive_definite(n), options);
   }
   // Emulated products with rows taken once, BLAS products, and runs of panels.
-  for (const LuOptions& options : {LuOptions{.arithmetic = Arithmetic::emulated, .block = 32, .group = 2},
-                                   {.arithmetic = Arithmetic::native, .block = 128},
-                                   {.arithmetic = Arithmetic::native, .block = 128, .group = 2}}) {
+  for (const FactorOptions& options : {FactorOptions{.arithmetic = Arithmetic::emulated, .block = 32, .group = 2},
+                                       {.arithmetic = Arithmetic::native, .block = 128},
+                                       {.arithmetic = Arithmetic::native, .block = 128, .group = 2}}) {
     this->expect_cholesky_alike(this->positive_definite(600), options);
   }
 }
@@ -182,9 +183,9 @@ TYPED_TEST(HostMemory, CholeskyOfMatricesThatAreNotPositiveDefinite) {
     HostMatrix<T> A = this->positive_definite(150);
     A(static_cast<std::size_t>(k), static_cast<std::size_t>(k)) = T(-1);
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-      const LuOptions options{.arithmetic = arithmetic, .block = 8, .group = 2};
+      const FactorOptions options{.arithmetic = arithmetic, .block = 8, .group = 2};
       this->expect_cholesky_alike(A, options);
-      LuOptions least = options;
+      FactorOptions least = options;
       least.memory_limit =
           static_cast<std::size_t>(cholesky_memory<T>(150, this->comm.size(), options, true, Residence::host));
       const auto where = CholeskyPlan<T>(this->comm, 150, least, Residence::host).placement();
@@ -201,8 +202,8 @@ TYPED_TEST(HostMemory, SystemsWithFactorsThatStayThere) {
   const Index n = 170;
   const int ranks = this->comm.size();
   const HostMatrix<T> A = test::host_random<T>(n, n, 13);
-  for (const LuOptions& options : {LuOptions{.arithmetic = Arithmetic::native, .block = 8, .group = 2},
-                                   {.arithmetic = Arithmetic::emulated, .block = 8, .group = 2}}) {
+  for (const FactorOptions& options : {FactorOptions{.arithmetic = Arithmetic::native, .block = 8, .group = 2},
+                                       {.arithmetic = Arithmetic::emulated, .block = 8, .group = 2}}) {
     for (const Index right : {1, 70}) {
       const HostMatrix<T> B = test::host_random<T>(n, right, 14);
       const Placement bands = Placement::row_bands(n, right, ranks);
@@ -216,7 +217,7 @@ TYPED_TEST(HostMemory, SystemsWithFactorsThatStayThere) {
           const DistributedMatrix<T> expected = this->spread(B, bands);
           lu_solve(this->comm, op, on_devices, factors, expected, options);
           const DistributedMatrix<T> found = this->spread(B, bands.in(Residence::host));
-          LuOptions limited = options;
+          FactorOptions limited = options;
           limited.memory_limit =
               static_cast<std::size_t>(trsm_memory<T>(n, right, ranks, op, options, false, Residence::host) +
                                        2.0 * sizeof(T) * static_cast<double>(n * std::max<Index>(right, 64)));
@@ -254,26 +255,26 @@ TYPED_TEST(HostMemory, SolutionsHaveTheBitsThatTheyHaveOnDevices) {
   for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
       SCOPED_TRACE(message_of(to_string(method), ", ", to_string(arithmetic)));
-      SolveOptions options{.method = method, .lu = {.arithmetic = arithmetic, .block = 8, .group = 2}};
+      SolveOptions options{.method = method, .factorization = {.arithmetic = arithmetic, .block = 8, .group = 2}};
       options.certificate = arithmetic == Arithmetic::native;
       const HostMatrix<T>& matrix = method == SolveMethod::lu ? A : symmetric;
       const DistributedMatrix<T> expected(this->comm, of_right, "expected");
       const SolveReport on_devices =
           solve(this->comm, this->spread(matrix, bands), this->spread(B, of_right), expected, options);
       const double least = solve_memory<T>(n, 5, ranks, options, Residence::host);
-      options.lu.memory_limit = static_cast<std::size_t>(least);
+      options.factorization.memory_limit = static_cast<std::size_t>(least);
       const DistributedMatrix<T> found(this->comm, of_right, "found");
       const DistributedMatrix<T> given = this->spread(matrix, bands.in(Residence::host));
       const SolveReport report = solve(this->comm, given, this->spread(B, of_right), found, options);
-      EXPECT_EQ(report.lu.info, 0);
-      EXPECT_EQ(report.lu.pivots, on_devices.lu.pivots);
+      EXPECT_EQ(report.factorization.info, 0);
+      EXPECT_EQ(report.factorization.pivots, on_devices.factorization.pivots);
       EXPECT_EQ(report.equilibrated, on_devices.equilibrated);
       EXPECT_TRUE(test::same_bits<T>(this->everywhere(found), this->everywhere(expected)));
       EXPECT_TRUE(test::same_bits<T>(this->everywhere(given), matrix));
       EXPECT_LE(report.memory_bytes, least);
       EXPECT_LT(report.normwise_error, 16.0 * static_cast<double>(unit_roundoff<T>));
       EXPECT_TRUE(!options.certificate || report.error_bound < 1.0);
-      options.lu.memory_limit = static_cast<std::size_t>(least) - 1;
+      options.factorization.memory_limit = static_cast<std::size_t>(least) - 1;
       test::expect_refusal(ErrorKind::memory, "solve: needs ",
                            [&] { solve(this->comm, given, this->spread(B, of_right), found, options); });
     }
@@ -284,13 +285,13 @@ TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {
   using T = TypeParam;
   const Index n = 200;
   const int ranks = this->comm.size();
-  const LuOptions options{.block = 8, .group = 2};
+  const FactorOptions options{.block = 8, .group = 2};
   const Placement placement = LuPlan<T>(this->comm, n, n, options, Residence::host).placement();
   EXPECT_EQ(placement.residence(), Residence::host);
   const HostMatrix<T> A = test::host_random<T>(n, n, 7);
   const DistributedMatrix<T> in_host_memory = this->spread(A, placement);
   const auto least = static_cast<std::size_t>(lu_memory<T>(n, n, ranks, options, true, Residence::host));
-  LuOptions limited = options;
+  FactorOptions limited = options;
   limited.memory_limit = least - 1;
   test::expect_refusal(ErrorKind::memory,
                        message_of("lu: needs ", least, " bytes (0.0 GiB) of memory on a rank; ", least - 1,
@@ -312,7 +313,7 @@ TYPED_TEST(HostMemory, LuSaysWhatIsTooLittle) {
 TYPED_TEST(HostMemory, ProgressRises) {
   using T = TypeParam;
   const Index n = 170;
-  LuOptions options{.block = 8, .group = 2};
+  FactorOptions options{.block = 8, .group = 2};
   options.memory_limit =
       static_cast<std::size_t>(lu_memory<T>(n, n, this->comm.size(), options, true, Residence::host));
   std::vector<double> shares;

@@ -19,11 +19,11 @@ TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
   const Placement of_right = Placement::row_bands(n, 3, comm.size());
   test::listen();
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-    const LuOptions options{.arithmetic = arithmetic, .block = 64, .group = 4};
+    const FactorOptions options{.arithmetic = arithmetic, .block = 64, .group = 4};
     const auto A = test::random_matrix<double>(comm, bands, 1);
     const auto B = test::random_matrix<double>(comm, of_right, 2);
     const DistributedMatrix<double> X(comm, of_right);
-    EXPECT_EQ(solve<double>(comm, A, B, X, {.lu = options}).lu.info, 0);
+    EXPECT_EQ(solve<double>(comm, A, B, X, {.factorization = options}).factorization.info, 0);
     const LuReport factors = lu(comm, A, options);
     lu_solve(comm, Operation::transpose, A, factors, X, options);
     EXPECT_GT(condition(comm, A, factors, 1.0, options), 0.0);
@@ -31,7 +31,9 @@ TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     EXPECT_EQ(inverse(comm, test::random_matrix<double>(comm, bands, 3), options).info, 0);
     const auto positive = test::random_matrix<double>(comm, bands, 4);
     add_identity(4.0 * static_cast<double>(n), positive);
-    EXPECT_EQ(solve<double>(comm, positive, B, X, {.method = SolveMethod::cholesky, .lu = options}).lu.info, 0);
+    EXPECT_EQ(solve<double>(comm, positive, B, X, {.method = SolveMethod::cholesky, .factorization = options})
+                  .factorization.info,
+              0);
     const QrOptions of_qr{.arithmetic = arithmetic, .block = 64};
     const Placement high = Placement::row_bands(n, 90, comm.size());
     const auto tall = test::random_matrix<double>(comm, high, 5);

@@ -156,7 +156,7 @@ template <class T> class LuFactors : public test::OverRanks<T> {
   using test::OverRanks<T>::comm;
 
   // Factor over the ranks and return the factors on every rank.
-  HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const LuOptions& options,
+  HostMatrix<T> factored(const HostMatrix<T>& A, const Placement& placement, const FactorOptions& options,
                          LuReport& report) {
     const DistributedMatrix<T> distributed = this->spread(A, placement);
     report = lu(comm, distributed, options);
@@ -219,10 +219,10 @@ TYPED_TEST(LuFactors, AnyRanksAndPlacementsHaveTheBitsOfOneRank) {
   using T = TypeParam;
   const Index n = 301;
   const HostMatrix<T> A = test::host_random<T>(n, n, 11);
-  for (const LuOptions& options : {LuOptions{.arithmetic = Arithmetic::native},
-                                   {.arithmetic = Arithmetic::native, .block = 16, .group = 2},
-                                   {.arithmetic = Arithmetic::emulated},
-                                   {.arithmetic = Arithmetic::emulated, .block = 32, .group = 4}}) {
+  for (const FactorOptions& options : {FactorOptions{.arithmetic = Arithmetic::native},
+                                       {.arithmetic = Arithmetic::native, .block = 16, .group = 2},
+                                       {.arithmetic = Arithmetic::emulated},
+                                       {.arithmetic = Arithmetic::emulated, .block = 32, .group = 4}}) {
     const MatrixView<T> alone = on_device<T>(A);
     const LuReport expected = lu(this->comm.space(), alone, options);
     for (const Placement& placement :

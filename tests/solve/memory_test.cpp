@@ -73,7 +73,7 @@ template <class T> class Memory : public ::testing::Test {
   // Allowance for labels, small lists of numbers, and on GPUs words for the synchronization of teams.
   static constexpr double bookkeeping = impl::on_host ? 3e4 : 4e5;
   // Bytes of LuPlan's aligned copy of a matrix that cuBLAS's products would otherwise copy each time.
-  static double aligned(const DistributedMatrix<T>& A, const LuOptions& options) {
+  static double aligned(const DistributedMatrix<T>& A, const FactorOptions& options) {
     const auto rows = static_cast<Index>(A.local().extent(0));
     const impl::GemmLayout layout = impl::gemm_layout<T>(2, 2);
     if (options.arithmetic == Arithmetic::emulated || layout.fits(nullptr, rows, rows)) return 0.0;
@@ -98,8 +98,8 @@ TYPED_TEST(Memory, IsWhatFactorizationsTake) {
   using T = TypeParam;
   const int ranks = this->comm.size();
   for (const Index n : {96, 301}) {
-    for (const LuOptions& options : {LuOptions{}, LuOptions{.block = 32, .group = 2},
-                                     LuOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
+    for (const FactorOptions& options : {FactorOptions{}, FactorOptions{.block = 32, .group = 2},
+                                         FactorOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
       const std::string what = message_of("n = ", n, ", ", to_string(options.arithmetic), ", block ", options.block);
       const Placement of_lu = LuPlan<T>(this->comm, n, n, options).placement();
       const auto placed = this->random(of_lu, 1);
@@ -127,8 +127,8 @@ TYPED_TEST(Memory, IsWhatSlabsTake) {
   using T = TypeParam;
   const int ranks = this->comm.size();
   const Index n = 400;
-  for (LuOptions options :
-       {LuOptions{.block = 16, .group = 2}, LuOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
+  for (FactorOptions options : {FactorOptions{.block = 16, .group = 2},
+                                FactorOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
     const Placement where = LuPlan<T>(this->comm, n, n, options).placement().in(Residence::host);
     const auto A = this->random(where, 1);
     const double least = lu_memory<T>(n, n, ranks, options, true, Residence::host);
@@ -151,20 +151,20 @@ TYPED_TEST(Memory, IsWhatSolutionsTake) {
   const int ranks = this->comm.size();
   const Index n = 250;
   for (const Index columns : {3, 70}) {
-    for (const LuOptions& options :
-         {LuOptions{.block = 32, .group = 2}, LuOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
+    for (const FactorOptions& options : {FactorOptions{.block = 32, .group = 2},
+                                         FactorOptions{.arithmetic = Arithmetic::emulated, .block = 16, .group = 4}}) {
       const std::string what = message_of(columns, " columns, ", to_string(options.arithmetic));
       const auto A = this->random(LuPlan<T>(this->comm, n, n, options).placement(), 1);
       const auto X = this->random(Placement::row_bands(n, columns, ranks), 2);
       const auto B = this->random(Placement::row_bands(n, columns, ranks), 3);
       const auto M = this->random(Placement::row_bands(n, n, ranks), 4);
       for (const Operation op : {Operation::none, Operation::transpose}) {
-        const double found = peak_of(
-            this->comm, [&] { trsm(this->comm, exact::Triangle::lower, op, exact::Diagonal::stored, M, X, options); });
+        const double found =
+            peak_of(this->comm, [&] { trsm(this->comm, Triangle::lower, op, Diagonal::stored, M, X, options); });
         this->expect_bounded(trsm_memory<T>(n, columns, ranks, op, options), found, "trsm, " + what);
       }
       for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
-        SolveOptions all{.method = method, .lu = options, .refinements = 1, .measure = false};
+        SolveOptions all{.method = method, .factorization = options, .refinements = 1, .measure = false};
         double said = 0;
         const double found = peak_of(this->comm, [&] { said = solve(this->comm, A, B, X, all).memory_bytes; });
         EXPECT_EQ(said, solve_memory<T>(n, columns, ranks, all));
@@ -180,7 +180,7 @@ TYPED_TEST(Memory, IsWhatSolutionsTake) {
 TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
   using T = TypeParam;
   const Index n = 200;
-  const auto limited = [](std::size_t limit) { return LuOptions{.block = 32, .group = 2, .memory_limit = limit}; };
+  const auto limited = [](std::size_t limit) { return FactorOptions{.block = 32, .group = 2, .memory_limit = limit}; };
   const Placement bands = Placement::row_bands(n, n, this->comm.size());
   const auto A = this->random(bands, 1);
   const auto before = gather(A, 0);
@@ -196,8 +196,8 @@ TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
   const int ranks = this->comm.size();
   refused("lu", lu_memory<T>(n, n, ranks, limited(1), true), [&] { lu(this->comm, A, limited(1)); });
   refused("cholesky", cholesky_memory<T>(n, ranks, limited(1), true), [&] { cholesky(this->comm, A, limited(1)); });
-  refused("solve", solve_memory<T>(n, 5, ranks, {.lu = limited(1)}),
-          [&] { solve(this->comm, A, B, X, {.lu = limited(1)}); });
+  refused("solve", solve_memory<T>(n, 5, ranks, {.factorization = limited(1)}),
+          [&] { solve(this->comm, A, B, X, {.factorization = limited(1)}); });
   test::expect_refusal(ErrorKind::memory, "lu_solve: needs ", [&] {
     LuReport factors;
     for (Index k = 0; k < n; ++k) factors.pivots.push_back(k);

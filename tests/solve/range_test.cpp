@@ -47,10 +47,10 @@ TYPED_TEST(Ranges, MatricesNearTheEndsAreSolvedAsOthers) {
         const HostMatrix<T> B = test::host_matrix<T>(
             n, 1, [&](Index i, Index) { return test::RandomEntries<T>{9}(i, 3) * TestFixture::power(e); });
         const DistributedMatrix<T> x = this->spread(B);
-        const SolveReport report =
-            solve(this->comm, this->spread(A), this->spread(B), x,
-                  {.method = method, .lu = {.arithmetic = arithmetic, .block = 4, .group = 4}, .refinements = 0});
-        ASSERT_EQ(report.lu.info, 0);
+        const SolveReport report = solve(
+            this->comm, this->spread(A), this->spread(B), x,
+            {.method = method, .factorization = {.arithmetic = arithmetic, .block = 4, .group = 4}, .refinements = 0});
+        ASSERT_EQ(report.factorization.info, 0);
         EXPECT_EQ(report.equilibrated, e != 0);
         EXPECT_LE(report.normwise_error, 4 * n * unit);
         EXPECT_LE(report.componentwise_error, 64 * n * unit);
@@ -229,12 +229,13 @@ TYPED_TEST(Ranges, BlocksAndGroupsMayBeAsLargeAsNumbersGo) {
   const Index n = 20;
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     std::vector<HostMatrix<T>> found;
-    for (const LuOptions& options :
-         {LuOptions{.arithmetic = arithmetic, .block = 256, .group = 16},
-          LuOptions{.arithmetic = arithmetic, .block = std::numeric_limits<Index>::max(), .group = Index{1} << 62U}}) {
+    for (const FactorOptions& options :
+         {FactorOptions{.arithmetic = arithmetic, .block = 256, .group = 16},
+          FactorOptions{
+              .arithmetic = arithmetic, .block = std::numeric_limits<Index>::max(), .group = Index{1} << 62U}}) {
       const DistributedMatrix<T> x = this->spread(test::host_random<T>(n, 2, 3));
       static_cast<void>(solve(this->comm, this->spread(this->matrix(n, 0)), this->spread(test::host_random<T>(n, 2, 3)),
-                              x, {.lu = options, .certificate = true}));
+                              x, {.factorization = options, .certificate = true}));
       found.push_back(gather(x, 0));
     }
     EXPECT_TRUE(test::same_bits(found[0], found[1]));

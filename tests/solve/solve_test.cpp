@@ -64,10 +64,10 @@ TYPED_TEST(Systems, TrianglesAreSolvedInAllWays) {
   using T = TypeParam;
   for (const Index n : {1, 20, 75}) {
     // Elements of the other triangle are NaN, because they must not be read.
-    for (const exact::Triangle triangle : {exact::Triangle::lower, exact::Triangle::upper}) {
-      const bool lower = triangle == exact::Triangle::lower;
-      for (const exact::Diagonal diagonal : {exact::Diagonal::unit, exact::Diagonal::stored}) {
-        const bool unit = diagonal == exact::Diagonal::unit;
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const bool lower = triangle == Triangle::lower;
+      for (const Diagonal diagonal : {Diagonal::unit, Diagonal::stored}) {
+        const bool unit = diagonal == Diagonal::unit;
         const T nan(std::numeric_limits<Real<T>>::quiet_NaN());
         const HostMatrix<T> M = test::host_matrix<T>(n, n, [&](Index i, Index j) {
           if (i == j) return unit ? nan : T(2) + test::RandomEntries<T>{3}(i, j);
@@ -103,7 +103,7 @@ TYPED_TEST(Systems, FactorsSolveInAllWays) {
   const Index n = 90;
   const HostMatrix<T> A = test::host_random<T>(n, n, 21);
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-    const LuOptions options{.arithmetic = arithmetic, .block = 16, .group = 2};
+    const FactorOptions options{.arithmetic = arithmetic, .block = 16, .group = 2};
     const auto LU = this->spread(A, this->bands(n, n));
     const LuReport factors = lu(this->comm, LU, options);
     for (const Operation op : {Operation::none, Operation::transpose, Operation::conjugate_transpose}) {
@@ -126,7 +126,7 @@ TYPED_TEST(Systems, SolutionsHaveTheSameBitsOnAnyRanksAndPlacements) {
   const HostMatrix<T> B = test::host_random<T>(n, 3, 32);
   const Communicator alone(MPI_COMM_SELF, this->comm.space());
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-    const SolveOptions options{.lu = {.arithmetic = arithmetic, .block = 32, .group = 2}, .refinements = 1};
+    const SolveOptions options{.factorization = {.arithmetic = arithmetic, .block = 32, .group = 2}, .refinements = 1};
     const auto on_one = [&](const HostMatrix<T>& host) {
       const DistributedMatrix<T> one(alone, Placement::on_rank(n, static_cast<Index>(host.extent(1)), 0), "one");
       scatter(host, 0, one);
@@ -139,7 +139,7 @@ TYPED_TEST(Systems, SolutionsHaveTheSameBitsOnAnyRanksAndPlacements) {
       const DistributedMatrix<T> X(this->comm, placed(3), "X");
       const SolveReport report =
           solve(this->comm, this->spread(A, placed(n)), this->spread(B, this->bands(n, 3)), X, options);
-      EXPECT_EQ(report.lu.pivots, of_one.lu.pivots);
+      EXPECT_EQ(report.factorization.pivots, of_one.factorization.pivots);
       EXPECT_TRUE(same_bits<T>(this->everywhere(X), gather(expected, 0))) << to_string(arithmetic);
       EXPECT_LE(report.componentwise_error, 4 * static_cast<double>(unit_roundoff<T>));
       EXPECT_LE(report.normwise_error, report.componentwise_error);
@@ -166,7 +166,7 @@ TYPED_TEST(Systems, IntegersAreSolvedExactly) {
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     const DistributedMatrix<T> X(this->comm, this->bands(n, 2), "X");
     solve(this->comm, this->spread(A, this->bands(n, n)), this->spread(B, this->bands(n, 2)), X,
-          {.lu = {.arithmetic = arithmetic, .block = 8, .group = 2}, .refinements = 3});
+          {.factorization = {.arithmetic = arithmetic, .block = 8, .group = 2}, .refinements = 3});
     const HostMatrix<T> found = this->everywhere(X);
     for (std::size_t k = 0; k < found.size(); ++k) {
       EXPECT_LE(std::abs(wide(found.data()[k]) - wide(x.data()[k])), 8 * unit_roundoff<T>) << k;
@@ -242,7 +242,7 @@ TYPED_TEST(Systems, SingularMatricesLeaveXAlone) {
   const auto X = this->spread(B, this->bands(n, 2));
   const SolveReport report = solve(this->comm, this->spread(HostMatrix<T>("zeros", n, n), this->bands(n, n)),
                                    this->spread(B, this->bands(n, 2)), X);
-  EXPECT_EQ(report.lu.info, 1);
+  EXPECT_EQ(report.factorization.info, 1);
   EXPECT_TRUE(std::isnan(report.normwise_error));
   EXPECT_TRUE(same_bits<T>(this->everywhere(X), B));
 }
@@ -255,7 +255,7 @@ TYPED_TEST(Systems, EmptySystems) {
                                 this->bands(n, columns));
     const auto B = this->spread(HostMatrix<T>("B", static_cast<std::size_t>(n), static_cast<std::size_t>(columns)),
                                 this->bands(n, columns));
-    EXPECT_EQ(solve(this->comm, this->spread(A, this->bands(n, n)), B, X).lu.info, 0);
+    EXPECT_EQ(solve(this->comm, this->spread(A, this->bands(n, n)), B, X).factorization.info, 0);
   }
 }
 
@@ -267,11 +267,10 @@ TYPED_TEST(Systems, RefuseWhatCannotBe) {
   EXPECT_THROW(solve(this->comm, matrix(3, 4), matrix(3, 1), matrix(3, 1)), Error);
   EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(4, 1), matrix(3, 1)), Error);
   EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(3, 1), matrix(3, 2)), Error);
-  EXPECT_THROW(solve(this->comm, matrix(3, 3), matrix(3, 1), matrix(3, 1), SolveOptions{.lu = {}, .refinements = -1}),
-               Error);
   EXPECT_THROW(
-      trsm(this->comm, exact::Triangle::lower, Operation::none, exact::Diagonal::unit, matrix(3, 4), matrix(3, 1)),
+      solve(this->comm, matrix(3, 3), matrix(3, 1), matrix(3, 1), SolveOptions{.factorization = {}, .refinements = -1}),
       Error);
+  EXPECT_THROW(trsm(this->comm, Triangle::lower, Operation::none, Diagonal::unit, matrix(3, 4), matrix(3, 1)), Error);
   EXPECT_THROW(lu_solve(this->comm, Operation::none, matrix(3, 3), LuReport{}, matrix(3, 1)), Error);
   LuReport singular;
   singular.pivots = {0, 1, 2};

@@ -23,14 +23,14 @@ using test::Wide;
 template <Scalar T> bool same_bits(const T& one, const T& other) {
   return std::memcmp(&one, &other, sizeof(T)) == 0;
 }
-bool inside(exact::Triangle triangle, std::size_t i, std::size_t j) {
-  return triangle == exact::Triangle::lower ? i >= j : i <= j;
+bool inside(Triangle triangle, std::size_t i, std::size_t j) {
+  return triangle == Triangle::lower ? i >= j : i <= j;
 }
-constexpr exact::Triangle triangles[] = {exact::Triangle::lower, exact::Triangle::upper};
+constexpr Triangle triangles[] = {Triangle::lower, Triangle::upper};
 
 // An update: its triangle, operation, kind and coefficients.
 template <Scalar T> struct Update {
-  exact::Triangle triangle;
+  Triangle triangle;
   Operation op;
   bool hermitian;
   T alpha;
@@ -119,7 +119,7 @@ template <class T> class RankUpdates : public test::OverRanks<T> {
   // All triangles, operations and kinds, with these coefficients.
   [[nodiscard]] std::vector<Update<T>> all(T alpha, T beta) const {
     std::vector<Update<T>> updates;
-    for (const exact::Triangle triangle : triangles) {
+    for (const Triangle triangle : triangles) {
       for (const bool turned : {false, true}) {
         updates.push_back({triangle, turned ? Operation::transpose : Operation::none, false, alpha, beta});
         if (is_complex<T>) {
@@ -144,7 +144,7 @@ template <class T> class RankUpdates : public test::OverRanks<T> {
 TYPED_TEST_SUITE(RankUpdates, test::AllScalars);
 
 template <Scalar T> std::string words(const Update<T>& of, Arithmetic arithmetic, Index n, Index inner) {
-  return message_of(of.hermitian ? "herk " : "syrk ", of.triangle == exact::Triangle::lower ? "lower " : "upper ",
+  return message_of(of.hermitian ? "herk " : "syrk ", of.triangle == Triangle::lower ? "lower " : "upper ",
                     to_string(of.op), ", ", to_string(arithmetic), ", n = ", n, ", k = ", inner);
 }
 
@@ -263,8 +263,8 @@ TYPED_TEST(RankUpdates, ReadNothingThatCoefficientsSwitchOff) {
     const HostMatrix<T> empty("empty", 0, 0);
     const HostMatrix<T> none("none", 0, 4);
     const auto C = this->spread(empty, this->bands(empty));
-    EXPECT_EQ(syrk(this->comm, exact::Triangle::lower, Operation::none, T(1), this->spread(none, this->bands(none)),
-                   T(1), C, options)
+    EXPECT_EQ(syrk(this->comm, Triangle::lower, Operation::none, T(1), this->spread(none, this->bands(none)), T(1), C,
+                   options)
                   .gflops,
               0.0);
   }
@@ -282,8 +282,8 @@ TYPED_TEST(RankUpdates, OfInfinitiesAndDenormalsAreThoseOfProducts) {
   const HostMatrix<T> zeros("zeros", n, n);
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
     const auto C = this->spread(zeros, this->blocks(zeros));
-    herk(this->comm, exact::Triangle::lower, Operation::none, Real<T>(1), this->spread(A, this->bands(A)), Real<T>(0),
-         C, {.arithmetic = arithmetic, .block = 5});
+    herk(this->comm, Triangle::lower, Operation::none, Real<T>(1), this->spread(A, this->bands(A)), Real<T>(0), C,
+         {.arithmetic = arithmetic, .block = 5});
     const HostMatrix<T> found = this->everywhere(C);
     EXPECT_FALSE(std::isfinite(real_of<double>(found(5, 3)))) << to_string(arithmetic);
     EXPECT_FALSE(std::isfinite(real_of<double>(found(3, 3)))) << to_string(arithmetic);
@@ -298,7 +298,7 @@ TYPED_TEST(RankUpdates, RefuseWhatCannotBe) {
     const HostMatrix<T> host = test::host_random<T>(rows, columns, 1);
     return this->spread(host, this->bands(host));
   };
-  const auto lower = exact::Triangle::lower;
+  const auto lower = Triangle::lower;
   const auto refused = [&](const std::string& why, Operation op, const DistributedMatrix<T>& A,
                            const DistributedMatrix<T>& C, const SyrkOptions& options = {}) {
     test::expect_refusal(ErrorKind::argument, why, [&] { syrk(this->comm, lower, op, T(1), A, T(1), C, options); });

@@ -38,7 +38,7 @@ TYPED_TEST(Views, HaveTheBitsOfMatricesOverRanks) {
   for (const Index n : {1, 40, 150}) {
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
       const std::string what = message_of("n = ", n, ", ", to_string(arithmetic));
-      const LuOptions options{.arithmetic = arithmetic, .block = 16, .group = 4};
+      const FactorOptions options{.arithmetic = arithmetic, .block = 16, .group = 4};
       const HostMatrix<T> A = test::host_random<T>(n, n, 11);
       const HostMatrix<T> B = test::host_random<T>(n, 5, 12);
       const auto LU = this->view(A);
@@ -53,8 +53,8 @@ TYPED_TEST(Views, HaveTheBitsOfMatricesOverRanks) {
         lu_solve(this->space, op, LU, factors, x, options);
         lu_solve(this->alone, op, of_ranks, factors, X, options);
         this->expect_same(x, X, "lu_solve, " + what);
-        trsm(this->space, exact::Triangle::upper, op, exact::Diagonal::stored, LU, x, options);
-        trsm(this->alone, exact::Triangle::upper, op, exact::Diagonal::stored, of_ranks, X, options);
+        trsm(this->space, Triangle::upper, op, Diagonal::stored, LU, x, options);
+        trsm(this->alone, Triangle::upper, op, Diagonal::stored, of_ranks, X, options);
         this->expect_same(x, X, "trsm, " + what);
       }
       EXPECT_EQ(condition(this->space, LU, factors, 3.0, options),
@@ -87,7 +87,7 @@ TYPED_TEST(Views, AreSolvedAsMatricesOverRanks) {
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
       const std::string what = message_of(to_string(method), ", ", to_string(arithmetic));
       const SolveOptions options{.method = method,
-                                 .lu = {.arithmetic = arithmetic, .block = 16, .group = 2},
+                                 .factorization = {.arithmetic = arithmetic, .block = 16, .group = 2},
                                  .refinements = 1,
                                  .certificate = true};
       const auto x = this->view(HostMatrix<T>("x", B.extent(0), B.extent(1)));
@@ -96,7 +96,7 @@ TYPED_TEST(Views, AreSolvedAsMatricesOverRanks) {
       const SolveReport other = solve(this->alone, this->distributed(A), this->distributed(B), X, options);
       this->expect_same(x, X, what);
       EXPECT_TRUE(one.equilibrated) << what;
-      EXPECT_EQ(one.lu.pivots, other.lu.pivots) << what;
+      EXPECT_EQ(one.factorization.pivots, other.factorization.pivots) << what;
       EXPECT_LE(one.componentwise_error, 4 * static_cast<double>(unit_roundoff<T>)) << what;
       EXPECT_LE(one.error_bound, 1e6 * static_cast<double>(unit_roundoff<T>)) << what;
       EXPECT_GT(one.error_bound, 0.0) << what;
@@ -131,7 +131,7 @@ TYPED_TEST(Views, NearTheEndsOfTheRangeAreSolvedAsMatricesOverRanks) {
     });
     for (const int refinements : {0, 2}) {
       const std::string what = message_of("2^", power, ", ", refinements, " refinements");
-      const SolveOptions options{.lu = {.block = 4}, .refinements = refinements, .certificate = true};
+      const SolveOptions options{.factorization = {.block = 4}, .refinements = refinements, .certificate = true};
       const auto x = this->view(HostMatrix<T>("x", B.extent(0), B.extent(1)));
       const auto X = this->distributed(B);
       const SolveReport one = solve(this->space, this->view(A), this->view(B), x, options);
@@ -153,12 +153,12 @@ TYPED_TEST(Views, SingularAndEmptyOnesAreReported) {
   const HostMatrix<T> B = test::host_random<T>(n, 2, 1);
   const auto zeros = this->view(HostMatrix<T>("zeros", n, n));
   const auto x = this->view(B);
-  EXPECT_EQ(solve(this->space, zeros, this->view(B), x).lu.info, 1);
+  EXPECT_EQ(solve(this->space, zeros, this->view(B), x).factorization.info, 1);
   EXPECT_TRUE(same_bits<T>(test::to_host<T>(x), B));
   EXPECT_EQ(inverse(this->space, zeros).info, 1);
   const auto empty = this->view(HostMatrix<T>("empty", 0, 0));
   EXPECT_EQ(solve(this->space, empty, this->view(HostMatrix<T>("none", 0, 3)), this->view(HostMatrix<T>("none", 0, 3)))
-                .lu.info,
+                .factorization.info,
             0);
   const LuReport nothing = lu(this->space, empty);
   EXPECT_EQ(condition(this->space, empty, nothing, 0.0), 0.0);
@@ -178,9 +178,9 @@ TYPED_TEST(Views, OfOtherStridesAreRefusedInOneLine) {
   const MatrixView<T> overlapping = spread(6, 6, 1, 3);
   const MatrixView<T> good = spread(6, 6, 1, 40);
   const LuReport pivots{{}, {0, 1, 2, 3, 4, 5}, 1.0};
-  const auto lower = exact::Triangle::lower;
+  const auto lower = Triangle::lower;
   const auto none = Operation::none;
-  const auto stored = exact::Diagonal::stored;
+  const auto stored = Diagonal::stored;
   EXPECT_EQ(test::refusal_of([&] { lu(this->space, by_rows); }),
             "lu: A is 6 x 6 with strides 40 and 1; expected a column-major matrix, with strides 1 and 6 or more");
   for (const MatrixView<T>& bad : {by_rows, every_other, overlapping}) {

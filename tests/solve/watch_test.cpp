@@ -18,7 +18,7 @@ class Watched : public ::testing::Test {
   static constexpr Index order = 150;
   static constexpr Index panels = 10;
   std::vector<double> shares;
-  LuOptions options{
+  FactorOptions options{
       .block = 16, .group = 2, .record_timeline = true, .progress = [this](double share) { shares.push_back(share); }};
   [[nodiscard]] DistributedMatrix<double> positive() const {
     const auto A = test::random_matrix<double>(comm, Placement::row_bands(order, order, comm.size()), 1);
@@ -82,7 +82,7 @@ TEST_F(Watched, SolveHasTheTimelineOfItsFactors) {
   const Placement of_right = Placement::row_bands(order, 2, comm.size());
   const auto B = test::random_matrix<double>(comm, of_right, 2);
   const DistributedMatrix<double> X(comm, of_right);
-  expect_whole(solve(comm, positive(), B, X, {.lu = options}).lu);
+  expect_whole(solve(comm, positive(), B, X, {.factorization = options}).factorization);
 }
 
 TEST_F(Watched, NothingIsNotedUnlessAskedFor) {

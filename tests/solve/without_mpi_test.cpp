@@ -43,11 +43,11 @@ TYPED_TEST(WithoutMpi, SystemsAreSolved) {
   const HostMatrix<T> B = test::host_random<T>(n, 4, 2);
   const auto view = [](const HostMatrix<T>& host) { return test::padded_on_device<T>(host); };
   for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
-    const LuOptions options{.arithmetic = arithmetic, .block = 16, .group = 2};
+    const FactorOptions options{.arithmetic = arithmetic, .block = 16, .group = 2};
     for (const SolveMethod method : {SolveMethod::lu, SolveMethod::cholesky}) {
       const auto X = view(B);
       const SolveReport report =
-          solve(space, view(A), view(B), X, {.method = method, .lu = options, .certificate = true});
+          solve(space, view(A), view(B), X, {.method = method, .factorization = options, .certificate = true});
       EXPECT_LE(residual<T>(A, X, B), few);
       EXPECT_LE(report.componentwise_error, 4 * static_cast<double>(unit_roundoff<T>));
       EXPECT_LE(report.error_bound, few);
@@ -63,7 +63,7 @@ TYPED_TEST(WithoutMpi, SystemsAreSolved) {
     ASSERT_EQ(cholesky(space, L, options).info, 0);
     // A - L L^H is zero.
     const auto rest = view(A);
-    herk(space, exact::Triangle::lower, Operation::none, Real<T>(-1), L, Real<T>(1), rest,
+    herk(space, Triangle::lower, Operation::none, Real<T>(-1), L, Real<T>(1), rest,
          {.arithmetic = arithmetic, .block = 16});
     const HostMatrix<T> left = test::to_host<T>(rest);
     for (std::size_t j = 0; j < left.extent(1); ++j) {
@@ -75,9 +75,8 @@ TYPED_TEST(WithoutMpi, SystemsAreSolved) {
     cholesky_solve(space, L, by_cholesky, options);
     EXPECT_LE(residual<T>(A, by_cholesky, B), few);
     const auto by_triangles = view(B);
-    trsm(space, exact::Triangle::lower, Operation::none, exact::Diagonal::stored, L, by_triangles, options);
-    trsm(space, exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, L, by_triangles,
-         options);
+    trsm(space, Triangle::lower, Operation::none, Diagonal::stored, L, by_triangles, options);
+    trsm(space, Triangle::lower, Operation::conjugate_transpose, Diagonal::stored, L, by_triangles, options);
     EXPECT_LE(residual<T>(A, by_triangles, B), few);
     const auto inverted = view(A);
     ASSERT_EQ(inverse(space, inverted, options).info, 0);

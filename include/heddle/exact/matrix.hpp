@@ -2,14 +2,13 @@
 #pragma once
 
 #include <heddle/core/operation.hpp>
+#include <heddle/core/triangle.hpp>
 #include <heddle/exact/reduce.hpp>
 
 namespace heddle::exact {
 
-/// Which triangle of a matrix is read.
-enum class Triangle { lower, upper };
-/// Whether the diagonal of a triangular matrix is taken as ones and not read, or is the stored one.
-enum class Diagonal { unit, stored };
+using heddle::Diagonal;
+using heddle::Triangle;
 
 /// Number of rows that trsv() corrects together when it refines blocks.
 inline constexpr Index trsv_block = 64;

@@ -8,9 +8,6 @@
 
 namespace heddle {
 
-/// Options of a Cholesky factorization: those of an LU factorization.
-using CholeskyOptions = LuOptions;
-
 /// Report of a Cholesky factorization. `info` is 0, or k + 1 if step k (counted from 0) is the first whose pivot is not
 /// a positive number, as LAPACK's info: A is then not positive definite, and columns k and up of the factor have no
 /// meaning. `gflops` counts n^3 / 6 multiply-adds.
@@ -39,7 +36,7 @@ using CholeskyReport = FactorizationReport;
 template <Scalar T> class CholeskyPlan {
  public:
   /// Throws as LuPlan's constructor.
-  CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options = {},
+  CholeskyPlan(const Communicator& comm, Index order, const FactorOptions& options = {},
                Residence residence = Residence::device);
   ~CholeskyPlan();
   CholeskyPlan(CholeskyPlan&&) noexcept;
@@ -59,22 +56,22 @@ template <Scalar T> class CholeskyPlan {
 
 /// Calls CholeskyPlan::execute() once.
 template <Scalar T>
-CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A, const CholeskyOptions& options = {});
+CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options = {});
 
 /// cholesky() of one rank's matrix, without a communicator. Bits: those of cholesky() over ranks. Throws
 /// Error(argument) for strides that are not those of a column-major matrix.
 template <Scalar T>
-CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const CholeskyOptions& options = {});
+CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options = {});
 
 /// Computes X = A^-1 X from the factor of A that cholesky() left in L. Bits and cost: those of two trsm(). Throws
 /// Error(argument), on every rank alike, for shapes that don't fit.
 template <Scalar T>
 void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, const DistributedMatrix<T>& X,
-                    const CholeskyOptions& options = {});
+                    const FactorOptions& options = {});
 
 /// cholesky_solve() of one rank's matrices, column-major, without a communicator.
 template <Scalar T>
 void cholesky_solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& L,
-                    const MatrixView<T>& X, const CholeskyOptions& options = {});
+                    const MatrixView<T>& X, const FactorOptions& options = {});
 
 }  // namespace heddle

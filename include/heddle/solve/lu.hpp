@@ -15,8 +15,8 @@
 
 namespace heddle {
 
-/// Options of an LU factorization.
-struct LuOptions {
+/// Options of a factorization by lu() or cholesky(), and of systems with its factors.
+struct FactorOptions {
   /// `native`: products by the BLAS. `emulated`: products by integers, with the same bits on any machine. `automatic`:
   /// the faster one, which is `native` on every machine that was measured.
   Arithmetic arithmetic = Arithmetic::native;
@@ -54,7 +54,7 @@ struct FactorizationReport {
   Index group = 0;                             ///< Panels of a group.
   /// Bytes taken by the rank that needs most, including A's copy in the plan's placement if one is made.
   double memory_bytes = 0.0;
-  /// If LuOptions::record_timeline is set: this rank's activities, in seconds since all ranks began. Products of
+  /// If FactorOptions::record_timeline is set: this rank's activities, in seconds since all ranks began. Products of
   /// operand 'L' with lane 1 are panels, or runs of panels, that it factored (row_band is the panel); those with lane 0
   /// are updates by panels row_band to column_band. Receives and sends are panels on their way (row_band is the panel).
   Timeline timeline;
@@ -74,10 +74,10 @@ struct LuReport : FactorizationReport {
 /// LU factorization P A = L U of m x n matrices of one shape over all ranks of a communicator, with its workspace.
 ///
 /// Algorithm: blocks of columns are dealt out to the ranks in turn. The rank that owns a panel factors it, by recursion
-/// on its columns, and sends it to all others. (With LuOptions::grid_rows above one, the ranks of a column of the grid
-/// send their rows of a panel to one of them, which factors it whole.) Each rank then interchanges the rows of its
+/// on its columns, and sends it to all others. (With FactorOptions::grid_rows above one, the ranks of a column of the
+/// grid send their rows of a panel to one of them, which factors it whole.) Each rank then interchanges the rows of its
 /// columns, solves with the panel's triangle and subtracts the product from the rows below: in the next panel's columns
-/// first, so that this panel is factored, and travels, while the others are updated. With LuOptions::group = 1 the
+/// first, so that this panel is factored, and travels, while the others are updated. With FactorOptions::group = 1 the
 /// order is that of the right-looking algorithm; larger groups gather panels so that products have longer inner
 /// dimensions (G. Golub, C. Van Loan, Matrix Computations, 2013, 3.2; S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997).
 ///
@@ -88,7 +88,7 @@ struct LuReport : FactorizationReport {
 /// any number of threads, on CPUs and GPUs. Elements of a panel are chains of fused multiply-adds in the order of the
 /// columns, divided by the pivot; products with more columns than a panel are EmulatedGemm's with look = false; each is
 /// rounded once, and its subtraction once more. With Arithmetic::native *rank-invariant*: for a given backend, number
-/// of threads per rank and LuOptions::grid_rows, the same for any number of ranks and any placement.
+/// of threads per rank and FactorOptions::grid_rows, the same for any number of ranks and any placement.
 ///
 /// Error: P (A + E) = L U with |E| <= c n u |L| |U| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
 /// 9.3); each emulated product contributes at most emulation_error() |l_i|_2 |u_j|_2.
@@ -100,18 +100,18 @@ struct LuReport : FactorizationReport {
 /// odd number of rows), native products copy it if memory allows, and otherwise take twice the time. Blocks.
 /// Collective.
 ///
-/// Matrices in host memory (Residence::host) that do not fit into the devices' memory, or into LuOptions::memory_limit,
-/// are factored with the same bits in slabs of columns, as wide as there is room for, one of which is on the devices at
-/// a time. The columns on the left of a slab are copied from host memory again, so that s slabs copy some s n^2 / 2
-/// elements. lu_memory() returns the least memory that is enough. With LuOptions::grid_rows above one such matrices are
-/// copied to the devices whole.
+/// Matrices in host memory (Residence::host) that do not fit into the devices' memory, or into
+/// FactorOptions::memory_limit, are factored with the same bits in slabs of columns, as wide as there is room for, one
+/// of which is on the devices at a time. The columns on the left of a slab are copied from host memory again, so that s
+/// slabs copy some s n^2 / 2 elements. lu_memory() returns the least memory that is enough. With
+/// FactorOptions::grid_rows above one such matrices are copied to the devices whole.
 template <Scalar T> class LuPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative options, a group that is not a power of two, and rows of
-  /// a grid that don't divide the number of ranks; Error(memory) if its workspace exceeds LuOptions::memory_limit or
-  /// the free memory of a device. `residence` is that of the matrices to factor; with Residence::host no workspace is
-  /// kept between them.
-  LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options = {},
+  /// a grid that don't divide the number of ranks; Error(memory) if its workspace exceeds FactorOptions::memory_limit
+  /// or the free memory of a device. `residence` is that of the matrices to factor; with Residence::host no workspace
+  /// is kept between them.
+  LuPlan(const Communicator& comm, Index rows, Index columns, const FactorOptions& options = {},
          Residence residence = Residence::device);
   ~LuPlan();
   LuPlan(LuPlan&&) noexcept;
@@ -131,10 +131,11 @@ template <Scalar T> class LuPlan {
 };
 
 /// Calls LuPlan::execute() once.
-template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+template <Scalar T>
+LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options = {});
 
 /// lu() of one rank's matrix, without a communicator. Bits: those of lu() over ranks. Throws Error(argument) for
 /// strides that are not those of a column-major matrix.
-template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
+template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options = {});
 
 }  // namespace heddle

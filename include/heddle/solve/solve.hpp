@@ -6,7 +6,7 @@
 // strides that are not those of a column-major matrix; a leading dimension may be any.
 #pragma once
 
-#include <heddle/exact/matrix.hpp>
+#include <heddle/core/triangle.hpp>
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
 
@@ -25,7 +25,7 @@ struct SolveOptions {
   SolveMethod method = SolveMethod::lu;
   /// Options of the factorization. The substitutions take the same arithmetic, block and group; the memory limit
   /// applies to the whole solution.
-  LuOptions lu = {};
+  FactorOptions factorization = {};
   /// Whether rows and columns of very different sizes, and matrices near the ends of T's range, are brought to sizes
   /// near one by powers of two before A is factored, as LAPACK's drivers do. Scaling changes no digit, only the choice
   /// of pivots, and keeps emulated products, whose errors are bounded by rows and columns, as accurate as native ones.
@@ -49,8 +49,8 @@ struct SolveOptions {
 /// Report of the solution of a linear system, with its errors.
 struct SolveReport {
   /// Report of the factorization; a Cholesky factorization reports no pivots and a growth of 1. X is not written if
-  /// lu.info is not 0.
-  LuReport lu;
+  /// factorization.info is not 0.
+  LuReport factorization;
   bool equilibrated = false;  ///< Whether rows and columns were scaled; growth and pivots are then those of the scaled
                               //< matrix.
   double seconds = 0.0;       ///< Time of the slowest rank for all of it, without backward errors and certificates.
@@ -98,29 +98,30 @@ struct SolveReport {
 /// are dealt out in blocks of at least 64 columns. Blocks. Collective. Throws Error(argument), on every rank alike, for
 /// shapes that don't fit.
 template <Scalar T>
-void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
-          const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options = {});
+void trsm(const Communicator& comm, Triangle triangle, Operation op, Diagonal diagonal, const DistributedMatrix<T>& M,
+          const DistributedMatrix<T>& X, const FactorOptions& options = {});
 /// trsm() of one rank's matrices.
 template <Scalar T>
-void trsm(const ExecutionSpace& space, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
-          const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X, const LuOptions& options = {});
+void trsm(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
+          const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X,
+          const FactorOptions& options = {});
 
 /// Computes X = op(A)^-1 X from the factors of A that lu() left in LU. Bits and cost: those of two trsm(). Throws
 /// Error(argument), on every rank alike, for shapes that don't fit and if factors.info is not 0.
 template <Scalar T>
 void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
-              const DistributedMatrix<T>& X, const LuOptions& options = {});
+              const DistributedMatrix<T>& X, const FactorOptions& options = {});
 /// lu_solve() of one rank's matrices.
 template <Scalar T>
 void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const std::type_identity_t<T>>& LU,
-              const LuReport& factors, const MatrixView<T>& X, const LuOptions& options = {});
+              const LuReport& factors, const MatrixView<T>& X, const FactorOptions& options = {});
 
 /// Solves A X = B by lu() or cholesky(), substitution and refinement with exact residuals. With SolveMethod::cholesky
 /// both triangles of A must be set: the lower one is factored, residuals take all of A. A and B are not changed, and X
 /// must not share elements with them. All may have any placement.
 ///
-/// Bits: with SolveOptions::lu.arithmetic emulated *reproducible*: X has the same bits on any machine, for any number
-/// of ranks and threads. Natively *rank-invariant*. The reported errors have neither promise.
+/// Bits: with SolveOptions::factorization.arithmetic emulated *reproducible*: X has the same bits on any machine, for
+/// any number of ranks and threads. Natively *rank-invariant*. The reported errors have neither promise.
 ///
 /// A right-hand side whose numbers would over- or underflow on their way is scaled by a power of two, and solved once
 /// more, from smaller numbers, if a solution came out not finite. Solutions in the range of T are found, as far as
@@ -130,8 +131,8 @@ void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const 
 /// and some 10 n^2 for condition numbers. Memory: two copies of A over the ranks, in A's memory, and the workspaces of
 /// LuPlan and trsm(); for A in host memory solve_memory() returns the least that is enough on the devices. Blocks.
 /// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit and for negative numbers of
-/// refinements. If A is exactly singular, or not positive definite, SolveReport::lu.info reports it and X is not
-/// written.
+/// refinements. If A is exactly singular, or not positive definite, SolveReport::factorization.info reports it and X is
+/// not written.
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options = {});
@@ -154,10 +155,10 @@ struct InverseReport : LuReport {
 /// powers of two as solve() does; the devices must have room for this matrix, wherever A lies. If it is exactly
 /// singular, the report's info says so and A is not changed. Bits: as solve(). Cost: 8/3 n^3 flops.
 template <Scalar T>
-InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options = {});
+InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options = {});
 /// inverse() of one rank's matrix.
 template <Scalar T>
-InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options = {});
+InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options = {});
 
 /// Return an estimate of the condition number |A|_1 |A^-1|_1 from |A|_1 and the factors of A that lu() left in LU. It
 /// is from below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS
@@ -169,11 +170,11 @@ InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const
 /// its order.
 template <Scalar T>
 [[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
-                               double norm, const LuOptions& options = {});
+                               double norm, const FactorOptions& options = {});
 /// condition() of one rank's factors.
 template <Scalar T>
 [[nodiscard]] double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors,
-                               double norm, const LuOptions& options = {});
+                               double norm, const FactorOptions& options = {});
 
 /// Determinant, mantissa 2^exponent, which may be beyond the range of T.
 template <Scalar T> struct Determinant {
@@ -187,11 +188,11 @@ template <Scalar T> struct Determinant {
 /// Cost: 2/3 n^3 flops. Blocks. Collective. Throws Error(argument), on every rank alike, if A is not square.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A,
-                                         const LuOptions& options = {});
+                                         const FactorOptions& options = {});
 /// determinant() of one rank's matrix.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A,
-                                         const LuOptions& options = {});
+                                         const FactorOptions& options = {});
 
 /// Return the determinant from the factors of A that lu() left in LU: the product of the diagonal in its order, each
 /// product rounded once, with the sign of the interchanges; NaN if a diagonal element is. 1 for an empty matrix. Bits:

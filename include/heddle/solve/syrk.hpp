@@ -2,9 +2,9 @@
 #pragma once
 
 #include <heddle/core/operation.hpp>
+#include <heddle/core/triangle.hpp>
 #include <heddle/dist/matrix.hpp>
 #include <heddle/emulation/emulation.hpp>
-#include <heddle/exact/matrix.hpp>
 
 #include <type_traits>
 
@@ -52,14 +52,14 @@ using HerkReport = SyrkReport;
 /// complex matrices is herk()'s), and if C shares an element with A.
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-SyrkReport syrk(const Communicator& comm, exact::Triangle triangle, Operation op, std::type_identity_t<T> alpha,
+SyrkReport syrk(const Communicator& comm, Triangle triangle, Operation op, std::type_identity_t<T> alpha,
                 const DistributedMatrix<T>& A, std::type_identity_t<T> beta, const DistributedMatrix<T>& C,
                 const SyrkOptions& options = {});
 /// syrk() of one rank's matrices, column-major, without a communicator and without a call of MPI. Bits: those over
 /// ranks.
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-SyrkReport syrk(const ExecutionSpace& space, exact::Triangle triangle, Operation op, std::type_identity_t<T> alpha,
+SyrkReport syrk(const ExecutionSpace& space, Triangle triangle, Operation op, std::type_identity_t<T> alpha,
                 const MatrixView<const std::type_identity_t<T>>& A, std::type_identity_t<T> beta,
                 const MatrixView<T>& C, const SyrkOptions& options = {});
 
@@ -68,14 +68,14 @@ SyrkReport syrk(const ExecutionSpace& space, exact::Triangle triangle, Operation
 /// afterwards. For real matrices it is syrk().
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-HerkReport herk(const Communicator& comm, exact::Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
+HerkReport herk(const Communicator& comm, Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
                 const DistributedMatrix<T>& A, Real<std::type_identity_t<T>> beta, const DistributedMatrix<T>& C,
                 const HerkOptions& options = {});
 /// herk() of one rank's matrices.
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-HerkReport herk(const ExecutionSpace& space, exact::Triangle triangle, Operation op,
-                Real<std::type_identity_t<T>> alpha, const MatrixView<const std::type_identity_t<T>>& A,
-                Real<std::type_identity_t<T>> beta, const MatrixView<T>& C, const HerkOptions& options = {});
+HerkReport herk(const ExecutionSpace& space, Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
+                const MatrixView<const std::type_identity_t<T>>& A, Real<std::type_identity_t<T>> beta,
+                const MatrixView<T>& C, const HerkOptions& options = {});
 
 }  // namespace heddle

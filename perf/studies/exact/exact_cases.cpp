@@ -120,7 +120,7 @@ template <Scalar T> ExactCase triangular_system(const ExecutionSpace& space, Ind
   const Columns<T> x("heddle::study::result", b.extent(0), 1);
   return {[=] { Kokkos::deep_copy(x, b); },
           [=](Algorithm algorithm) {
-            exact::trsv(space, exact::Triangle::lower, Operation::none, exact::Diagonal::stored, A,
+            exact::trsv(space, Triangle::lower, Operation::none, Diagonal::stored, A,
                         Kokkos::subview(x, Kokkos::ALL, 0), 0, algorithm);
           },
           [=] { return numbers_of(x); }, peers_of<T>("trsv", {n, n, 1, A.data(), nullptr, x.data()})};

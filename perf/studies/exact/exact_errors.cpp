@@ -159,8 +159,8 @@ class Study {
     const LocalMatrix<double> A = on_device(system.A);
     for (const Way& way : ways_of_trsv()) {
       const Vector solved = on_device(system.b);
-      exact::trsv(comm_.space(), exact::Triangle::lower, Operation::none, exact::Diagonal::stored, A, solved,
-                  way.refinements, way.algorithm, way.block_refinements);
+      exact::trsv(comm_.space(), Triangle::lower, Operation::none, Diagonal::stored, A, solved, way.refinements,
+                  way.algorithm, way.block_refinements);
       const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), solved);
       double worst = 0;
       for (std::size_t i = 0; i < n; ++i) worst = larger(worst, system.x.error(found(i), i));

@@ -289,7 +289,7 @@ template <Scalar T> Factored<T> factored_exactly(const Communicator& comm, const
 
 template <Scalar T>
 Factored<T> factored_over_ranks(const Communicator& comm, const DistributedMatrix<T>& A,
-                                const heddle::LuOptions& options) {
+                                const heddle::FactorOptions& options) {
   Factored<T> found;
   found.A = gather(A, 0);
   comm.on_rank(0, [&] { found.power = power_of<T>(found.A); });
@@ -306,7 +306,7 @@ Factored<T> factored_over_ranks(const Communicator& comm, const DistributedMatri
   found.pivots = factors.pivots;
   found.info = factors.info;
   if (A.rows() == A.columns()) {
-    heddle::LuOptions of_systems = options;
+    heddle::FactorOptions of_systems = options;
     of_systems.record_timeline = false;
     found.condition = heddle::condition(comm, A, factors, norm_of_a, of_systems);
   }

@@ -209,9 +209,9 @@ template <Scalar T> int trsv_as(Context& context, const TrsvOptions& options) {
   trsv_options().enter(options, report.inputs());
   const bool lower = options.triangle == "lower";
   const auto solve = [&](Algorithm algorithm, const Column<T>& solved) {
-    exact::trsv(comm.space(), lower ? exact::Triangle::lower : exact::Triangle::upper, options.op,
-                options.unit ? exact::Diagonal::unit : exact::Diagonal::stored, A.local(), solved.view(),
-                options.refinements, algorithm);
+    exact::trsv(comm.space(), lower ? Triangle::lower : Triangle::upper, options.op,
+                options.unit ? Diagonal::unit : Diagonal::stored, A.local(), solved.view(), options.refinements,
+                algorithm);
   };
   const Column<T> x = result_of<T>(context, report, options, A.rows(), std::optional(b), solve);
   const HostMatrix<T> read = gather(A, 0);

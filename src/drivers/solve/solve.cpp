@@ -99,10 +99,10 @@ template <Scalar T> class Run {
 
   int operator()() {
     const Communicator& comm = context_.comm();
-    LuOptions lu{.arithmetic = options_.arithmetic,
-                 .block = options_.block,
-                 .group = options_.group,
-                 .grid_rows = options_.grid_rows};
+    FactorOptions lu{.arithmetic = options_.arithmetic,
+                     .block = options_.block,
+                     .group = options_.group,
+                     .grid_rows = options_.grid_rows};
     Progress progress = context_.progress("solve");
     lu.progress = [&](double share_done) { progress.update(share_done); };
     lu.record_timeline = !options_.trace.empty();
@@ -110,7 +110,7 @@ template <Scalar T> class Run {
     const auto solve_once = [&] {
       return solve(comm, A_, B_, X_,
                    {.method = options_.method,
-                    .lu = lu,
+                    .factorization = lu,
                     .equilibrate = options_.equilibrate,
                     .refinements = options_.refinements,
                     .certificate = options_.certificate});
@@ -123,10 +123,12 @@ template <Scalar T> class Run {
     lu.progress = {};
     lu.record_timeline = false;
     enter(solved);
-    if (!options_.trace.empty()) keep_factorization_trace(comm, options_.trace, "solve", solved.lu, report_.inputs());
+    if (!options_.trace.empty()) {
+      keep_factorization_trace(comm, options_.trace, "solve", solved.factorization, report_.inputs());
+    }
     auto& results = report_.results();
     if (options_.determinant) enter_determinant(lu);
-    if (solved.lu.info != 0) {
+    if (solved.factorization.info != 0) {
       report_.check(by_lu() ? "regular" : "positive_definite", false, results["info"], 0);
       return context_.finish(report_);
     }
@@ -159,17 +161,17 @@ template <Scalar T> class Run {
   }
   void enter(const SolveReport& solved) {
     auto& results = report_.results();
-    results["info"] = solved.lu.info;
+    results["info"] = solved.factorization.info;
     results["equilibrated"] = solved.equilibrated;
-    results["arithmetic"] = to_string(solved.lu.arithmetic);
-    results["block"] = solved.lu.block;
-    results["group"] = solved.lu.group;
+    results["arithmetic"] = to_string(solved.factorization.arithmetic);
+    results["block"] = solved.factorization.block;
+    results["group"] = solved.factorization.group;
     results["seconds"] = solved.seconds;
     results["memory_bytes"] = solved.memory_bytes;
     const std::string method(to_string(options_.method));
-    results[method + "_seconds"] = solved.lu.seconds;
-    results["gflops"] = solved.lu.gflops;
-    if (by_lu()) results["growth"] = solved.lu.growth;
+    results[method + "_seconds"] = solved.factorization.seconds;
+    results["gflops"] = solved.factorization.gflops;
+    if (by_lu()) results["growth"] = solved.factorization.growth;
     results["backward_error"] = solved.normwise_error;
     results["componentwise_error"] = solved.componentwise_error;
     results["condition"] = solved.condition;
@@ -177,8 +179,8 @@ template <Scalar T> class Run {
     const std::string size =
         format("solve: %lld x %lld, %lld right-hand sides, %s, %s: ", static_cast<long long>(A_.rows()),
                static_cast<long long>(A_.columns()), static_cast<long long>(B_.columns()), options_.scalar.c_str(),
-               std::string(to_string(solved.lu.arithmetic)).c_str());
-    const auto info = static_cast<long long>(solved.lu.info);
+               std::string(to_string(solved.factorization.arithmetic)).c_str());
+    const auto info = static_cast<long long>(solved.factorization.info);
     if (info != 0) {
       context_.say(size +
                    (by_lu() ? format("the matrix is singular: U(%lld, %lld) is zero, counted from 1", info, info)
@@ -186,8 +188,8 @@ template <Scalar T> class Run {
     } else {
       context_.say(size +
                    format("%.4g s, %s %.4g s (%.4g GFLOP/s), ", solved.seconds, by_lu() ? "LU" : "Cholesky",
-                          solved.lu.seconds, solved.lu.gflops) +
-                   (by_lu() ? format("growth %.3g, ", solved.lu.growth) : "") +
+                          solved.factorization.seconds, solved.factorization.gflops) +
+                   (by_lu() ? format("growth %.3g, ", solved.factorization.growth) : "") +
                    format("backward error %.3g, of elements %.3g", solved.normwise_error, solved.componentwise_error));
     }
     if (options_.condition) {
@@ -201,7 +203,7 @@ template <Scalar T> class Run {
                                       : std::string("error of X: no bound could be proven"));
     report_.check("certificate", std::isfinite(bound), bound, "finite");
   }
-  void enter_determinant(const LuOptions& options) {
+  void enter_determinant(const FactorOptions& options) {
     const Determinant<T> found = determinant(context_.comm(), A_, options);
     const double re = real_of<double>(found.mantissa);
     const double im = imaginary_of<double>(found.mantissa);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eigen/dense/matrices.hpp"
+#include <heddle/core/triangle.hpp>
 
 #include <vector>
 
@@ -22,8 +23,6 @@ struct PivotedCholesky {
 /// threads. Cost: n^3 / 3 flops.
 template <Scalar T>
 [[nodiscard]] PivotedCholesky pivoted_cholesky(const ExecutionSpace& space, const Dense<T>& A, double least_share);
-
-enum class Triangle { lower, upper };
 
 /// X = A^-1 X for a triangular A with a real diagonal; the other triangle is not read. Ordered on `space`. Bits:
 /// reproducible for any number of threads. Cost: n^2 flops for each column of X.

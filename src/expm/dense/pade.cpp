@@ -80,7 +80,7 @@ int pade_products(int degree, int powers) {
 
 template <Scalar T>
 SystemSolver<T>::SystemSolver(const Communicator& comm, Index n)
-    : comm_(comm), n_(n), plan_(comm, n, n), system_(OptionalRanks(comm), n, n, LuOptions{}) {}
+    : comm_(comm), n_(n), plan_(comm, n, n), system_(OptionalRanks(comm), n, n, FactorOptions{}) {}
 
 template <Scalar T>
 PlacedMatrix<T> SystemSolver<T>::brought(const DistributedMatrix<T>& M, const Placement& placement,

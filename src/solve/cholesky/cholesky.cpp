@@ -22,7 +22,7 @@ template <Scalar T> double cholesky_flops(Index order) {
 /// A plan over the ranks of a communicator, or for one rank without a communicator.
 template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
-                        const CholeskyOptions& options, Residence residence = Residence::device)
+                        const FactorOptions& options, Residence residence = Residence::device)
       : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>, residence,
                                 FactorizationKind::cholesky) {
     if (!this->in_host_memory()) prepare();
@@ -62,7 +62,7 @@ template <Scalar T> struct CholeskyPlan<T>::State : impl::CholeskyFactorization<
 };
 
 template <Scalar T>
-CholeskyPlan<T>::CholeskyPlan(const Communicator& comm, Index order, const CholeskyOptions& options,
+CholeskyPlan<T>::CholeskyPlan(const Communicator& comm, Index order, const FactorOptions& options,
                               Residence residence) {
   comm.together([&] {
     std::vector<impl::Argument> arguments = impl::arguments_of(options);
@@ -88,7 +88,7 @@ template <Scalar T> CholeskyReport CholeskyPlan<T>::execute(const DistributedMat
 }
 
 template <Scalar T>
-CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A, const CholeskyOptions& options) {
+CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options) {
   comm.together([&] {
     impl::require_alike(comm, "cholesky", std::vector<impl::Argument>{impl::argument("A", A.placement())},
                         [&] { impl::require_square("cholesky", "A", A); });
@@ -97,7 +97,7 @@ CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A,
 }
 
 template <Scalar T>
-CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const CholeskyOptions& options) {
+CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options) {
   const auto order = static_cast<Index>(A.extent(0));
   require(A.extent(1) == A.extent(0), "cholesky: A is ", A.extent(0), " x ", A.extent(1), "; expected a square matrix");
   impl::require_lu_options("cholesky", order, order, options);
@@ -106,10 +106,10 @@ CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, con
   return impl::CholeskyFactorization<T>(space, nullptr, order, options).factor(A);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                    \
-  template class CholeskyPlan<T>;                                                                                \
-  template CholeskyReport cholesky<T>(const Communicator&, const DistributedMatrix<T>&, const CholeskyOptions&); \
-  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const CholeskyOptions&)
+#define HEDDLE_INSTANTIATE(T)                                                                                  \
+  template class CholeskyPlan<T>;                                                                              \
+  template CholeskyReport cholesky<T>(const Communicator&, const DistributedMatrix<T>&, const FactorOptions&); \
+  template CholeskyReport cholesky<T>(const ExecutionSpace&, const MatrixView<T>&, const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -206,7 +206,7 @@ template <Scalar T> void scale_triangle(const RankUpdateTerms<T>& terms, const P
   const int p = C.grid_row();
   const int q = C.grid_column();
   const Elements<T> c(C.local());
-  const bool below = terms.triangle == exact::Triangle::lower;
+  const bool below = terms.triangle == Triangle::lower;
   const bool real = terms.hermitian;
   const T beta = terms.beta;
   for_each_element(

@@ -15,7 +15,7 @@ namespace heddle::impl {
 
 /// C = alpha op(A) op'(A) + beta C in one triangle, op' being op's transpose or conjugate transpose.
 template <Scalar T> struct RankUpdateTerms {
-  exact::Triangle triangle;
+  Triangle triangle;
   Operation op;    ///< none, or the operation that turns A's columns into rows.
   bool hermitian;  ///< Whether one factor is conjugated and the diagonal is real.
   T alpha;
@@ -44,7 +44,7 @@ template <Scalar T> class RankUpdate {
  private:
   using Buffer = Kokkos::View<T*, MemorySpace>;
   [[nodiscard]] bool by_rows() const { return terms_.op == Operation::none; }
-  [[nodiscard]] bool lower() const { return terms_.triangle == exact::Triangle::lower; }
+  [[nodiscard]] bool lower() const { return terms_.triangle == Triangle::lower; }
   [[nodiscard]] Index blocks() const { return (axis_.extent + axis_.block - 1) / axis_.block; }
   [[nodiscard]] Range range(Index block) const {
     return {block * axis_.block, std::min((block + 1) * axis_.block, axis_.extent)};

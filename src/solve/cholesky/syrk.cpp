@@ -101,14 +101,14 @@ SyrkReport update_alone(const char* of, const ExecutionSpace& space, RankUpdateT
 
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-SyrkReport syrk(const Communicator& comm, exact::Triangle triangle, Operation op, std::type_identity_t<T> alpha,
+SyrkReport syrk(const Communicator& comm, Triangle triangle, Operation op, std::type_identity_t<T> alpha,
                 const DistributedMatrix<T>& A, std::type_identity_t<T> beta, const DistributedMatrix<T>& C,
                 const SyrkOptions& options) {
   return impl::update_over_ranks<T>("syrk", comm, {triangle, op, false, alpha, beta}, A, C, options);
 }
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-SyrkReport syrk(const ExecutionSpace& space, exact::Triangle triangle, Operation op, std::type_identity_t<T> alpha,
+SyrkReport syrk(const ExecutionSpace& space, Triangle triangle, Operation op, std::type_identity_t<T> alpha,
                 const MatrixView<const std::type_identity_t<T>>& A, std::type_identity_t<T> beta,
                 const MatrixView<T>& C, const SyrkOptions& options) {
   return impl::update_alone<T>("syrk", space, {triangle, op, false, alpha, beta}, A, C, options);
@@ -116,27 +116,27 @@ SyrkReport syrk(const ExecutionSpace& space, exact::Triangle triangle, Operation
 
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-HerkReport herk(const Communicator& comm, exact::Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
+HerkReport herk(const Communicator& comm, Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
                 const DistributedMatrix<T>& A, Real<std::type_identity_t<T>> beta, const DistributedMatrix<T>& C,
                 const HerkOptions& options) {
   return impl::update_over_ranks<T>("herk", comm, {triangle, op, is_complex<T>, T(alpha), T(beta)}, A, C, options);
 }
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-HerkReport herk(const ExecutionSpace& space, exact::Triangle triangle, Operation op,
-                Real<std::type_identity_t<T>> alpha, const MatrixView<const std::type_identity_t<T>>& A,
-                Real<std::type_identity_t<T>> beta, const MatrixView<T>& C, const HerkOptions& options) {
+HerkReport herk(const ExecutionSpace& space, Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
+                const MatrixView<const std::type_identity_t<T>>& A, Real<std::type_identity_t<T>> beta,
+                const MatrixView<T>& C, const HerkOptions& options) {
   return impl::update_alone<T>("herk", space, {triangle, op, is_complex<T>, T(alpha), T(beta)}, A, C, options);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                         \
-  template SyrkReport syrk<T>(const Communicator&, exact::Triangle, Operation, T, const DistributedMatrix<T>&, T,     \
-                              const DistributedMatrix<T>&, const SyrkOptions&);                                       \
-  template SyrkReport syrk<T>(const ExecutionSpace&, exact::Triangle, Operation, T, const MatrixView<const T>&, T,    \
-                              const MatrixView<T>&, const SyrkOptions&);                                              \
-  template HerkReport herk<T>(const Communicator&, exact::Triangle, Operation, Real<T>, const DistributedMatrix<T>&,  \
-                              Real<T>, const DistributedMatrix<T>&, const HerkOptions&);                              \
-  template HerkReport herk<T>(const ExecutionSpace&, exact::Triangle, Operation, Real<T>, const MatrixView<const T>&, \
+#define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template SyrkReport syrk<T>(const Communicator&, Triangle, Operation, T, const DistributedMatrix<T>&, T,             \
+                              const DistributedMatrix<T>&, const SyrkOptions&);                                        \
+  template SyrkReport syrk<T>(const ExecutionSpace&, Triangle, Operation, T, const MatrixView<const T>&, T,            \
+                              const MatrixView<T>&, const SyrkOptions&);                                               \
+  template HerkReport herk<T>(const Communicator&, Triangle, Operation, Real<T>, const DistributedMatrix<T>&, Real<T>, \
+                              const DistributedMatrix<T>&, const HerkOptions&);                                        \
+  template HerkReport herk<T>(const ExecutionSpace&, Triangle, Operation, Real<T>, const MatrixView<const T>&,         \
                               Real<T>, const MatrixView<T>&, const HerkOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -332,15 +332,15 @@ void chain_subtract(const ExecutionSpace& space, const MatrixView<const T>& A, c
 }
 
 template <Scalar T>
-void chain_solve(const ExecutionSpace& space, exact::Triangle triangle, exact::Diagonal diagonal,
-                 const MatrixView<const T>& M, const MatrixView<T>& X) {
+void chain_solve(const ExecutionSpace& space, Triangle triangle, Diagonal diagonal, const MatrixView<const T>& M,
+                 const MatrixView<T>& X) {
   const auto size = static_cast<Index>(X.extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
   if (size == 0 || columns == 0) return;
-  const bool lower = triangle == exact::Triangle::lower;
+  const bool lower = triangle == Triangle::lower;
   constexpr Index block = on_host ? 16 : DeviceSolve<T>::block;
   if (size <= block) {
-    solve_block<T>(space, lower, diagonal == exact::Diagonal::unit, M, X);
+    solve_block<T>(space, lower, diagonal == Diagonal::unit, M, X);
     return;
   }
   const Index half = (size / block + 1) / 2 * block;
@@ -353,10 +353,10 @@ void chain_solve(const ExecutionSpace& space, exact::Triangle triangle, exact::D
   chain_solve<T>(space, triangle, diagonal, part(second, second), rows_of_x(second));
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                       \
-  template void chain_subtract<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&,    \
-                                  const MatrixView<T>&, Along);                                                     \
-  template void chain_solve<T>(const ExecutionSpace&, exact::Triangle, exact::Diagonal, const MatrixView<const T>&, \
+#define HEDDLE_INSTANTIATE(T)                                                                                    \
+  template void chain_subtract<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&, \
+                                  const MatrixView<T>&, Along);                                                  \
+  template void chain_solve<T>(const ExecutionSpace&, Triangle, Diagonal, const MatrixView<const T>&,            \
                                const MatrixView<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

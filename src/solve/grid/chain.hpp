@@ -2,7 +2,7 @@
 // dimension: the same bits on any machine, for any number of threads and any partition of the work.
 #pragma once
 
-#include <heddle/exact/matrix.hpp>
+#include <heddle/core/triangle.hpp>
 
 namespace heddle::impl {
 
@@ -21,7 +21,7 @@ void chain_subtract(const ExecutionSpace& space, const MatrixView<const T>& A, c
 /// (PivotDivisor) unless the diagonal is Diagonal::unit. The other triangle, and a unit diagonal, are not read. Ordered
 /// on `space`; does not block on GPUs.
 template <Scalar T>
-void chain_solve(const ExecutionSpace& space, exact::Triangle triangle, exact::Diagonal diagonal,
-                 const MatrixView<const T>& M, const MatrixView<T>& X);
+void chain_solve(const ExecutionSpace& space, Triangle triangle, Diagonal diagonal, const MatrixView<const T>& M,
+                 const MatrixView<T>& X);
 
 }  // namespace heddle::impl

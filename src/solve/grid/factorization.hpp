@@ -19,21 +19,21 @@
 namespace heddle::impl {
 
 /// Return the options with an arithmetic that is native or emulated.
-[[nodiscard]] LuOptions with_arithmetic(LuOptions options);
-[[nodiscard]] LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options);
+[[nodiscard]] FactorOptions with_arithmetic(FactorOptions options);
+[[nodiscard]] LuSchedule schedule_for(Index rows, Index columns, const FactorOptions& options);
 /// Throws Error(argument) for invalid options; `of` names the function that was called.
-void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options);
+void require_lu_options(const char* of, Index rows, Index columns, const FactorOptions& options);
 /// Number of panels of a run on one rank, for factorizations over `ranks` columns of ranks: many in a row, beside
 /// updates of other columns, if there are so many runs that the other ranks need not wait for one. One rank gains
 /// nothing: work beside an update there takes multiprocessors from the update (docs/notes/solve.md).
 [[nodiscard]] Index panels_together(const LuSchedule& schedule, int ranks);
 /// Blocks of columns, dealt out to the ranks in turn.
 [[nodiscard]] CyclicAxis columns_of(const LuSchedule& schedule, int ranks);
-/// Distribution of rows and columns while a matrix is factored on `ranks` ranks, of which LuOptions::grid_rows make a
-/// column of the grid.
-[[nodiscard]] RankGrid grid_of(const LuSchedule& schedule, const LuOptions& options, int ranks, int rank);
-/// Throws Error(argument) if LuOptions::grid_rows doesn't divide the number of ranks.
-void require_grid(const char* of, const LuOptions& options, int ranks);
+/// Distribution of rows and columns while a matrix is factored on `ranks` ranks, of which FactorOptions::grid_rows make
+/// a column of the grid.
+[[nodiscard]] RankGrid grid_of(const LuSchedule& schedule, const FactorOptions& options, int ranks, int rank);
+/// Throws Error(argument) if FactorOptions::grid_rows doesn't divide the number of ranks.
+void require_grid(const char* of, const FactorOptions& options, int ranks);
 /// The placement of a matrix with its columns dealt out by this axis.
 [[nodiscard]] inline Placement placement_of_columns(Index rows, const CyclicAxis& columns) {
   return Placement::block_cyclic(rows, columns.extent, std::max<Index>(rows, 1), columns.block, 1, columns.processes);
@@ -44,7 +44,7 @@ template <Scalar T> struct PlannedFactorization {
   /// `residence` is that of the matrices. Throws Error(memory), on every rank alike, if the workspace exceeds the
   /// allowed bytes.
   PlannedFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
-                       const LuOptions& options, const char* of, WorkspaceBytes workspace,
+                       const FactorOptions& options, const char* of, WorkspaceBytes workspace,
                        Residence residence = Residence::device, FactorizationKind kind = FactorizationKind::lu)
       : space(given),
         communicator(comm != nullptr ? std::optional<Communicator>(*comm) : std::nullopt),
@@ -155,7 +155,7 @@ template <Scalar T> struct PlannedFactorization {
 
   ExecutionSpace space;
   std::optional<Communicator> communicator;
-  LuOptions taken;
+  FactorOptions taken;
   LuSchedule schedule;
   RankGrid grid;
   LuSchedule runs;  // Schedule with runs in place of panels.
@@ -169,7 +169,7 @@ template <Scalar T> struct PlannedFactorization {
 };
 
 /// Options that must be the same on all ranks.
-[[nodiscard]] inline std::vector<Argument> arguments_of(const LuOptions& options) {
+[[nodiscard]] inline std::vector<Argument> arguments_of(const FactorOptions& options) {
   return {argument("arithmetic", to_string(options.arithmetic)),
           argument("block", options.block),
           argument("group", options.group),

@@ -103,8 +103,8 @@ template <Scalar T> void Subtraction<T>::subtract_rows(Index row, Index column, 
 }
 
 template <Scalar T>
-void Subtraction<T>::solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M,
-                           const MatrixView<T>& X, Index first) {
+void Subtraction<T>::solve(Triangle triangle, Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
+                           Index first) {
   const auto size = static_cast<Index>(X.extent(0));
   const auto columns = static_cast<Index>(X.extent(1));
   if (columns == 0) return;
@@ -114,7 +114,7 @@ void Subtraction<T>::solve(exact::Triangle triangle, exact::Diagonal diagonal, c
     return;
   }
   const Index half = half_in_blocks(size, leaf);
-  const bool lower = triangle == exact::Triangle::lower;
+  const bool lower = triangle == Triangle::lower;
   const Range before = lower ? Range{0, half} : Range{half, size};
   const Range after = lower ? Range{half, size} : Range{0, half};
   const MatrixView<T> found = block_of(X, before.begin, before.end, 0, columns);

@@ -47,7 +47,7 @@ template <Scalar T> class Subtraction {
   void subtract_rows(Index row, Index column, const MatrixView<T>& C);
   /// X = M^-1 X for a triangle M, by halves of whole blocks counted from its first row, in the same pieces. The other
   /// triangle, and a unit diagonal, are not read. Does not block on GPUs.
-  void solve(exact::Triangle triangle, exact::Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
+  void solve(Triangle triangle, Diagonal diagonal, const MatrixView<const T>& M, const MatrixView<T>& X,
              Index first = 0);
 
  private:

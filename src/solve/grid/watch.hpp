@@ -13,11 +13,11 @@
 
 namespace heddle::impl {
 
-/// Records the panels, exchanges and updates of a rank if LuOptions::record_timeline is set, and calls
-/// LuOptions::progress for finished panels. Each function does its work at once.
+/// Records the panels, exchanges and updates of a rank if FactorOptions::record_timeline is set, and calls
+/// FactorOptions::progress for finished panels. Each function does its work at once.
 class Watch {
  public:
-  Watch(const ExecutionSpace& space, const LuSchedule& schedule, const LuOptions& options)
+  Watch(const ExecutionSpace& space, const LuSchedule& schedule, const FactorOptions& options)
       : space_(space),
         schedule_(schedule),
         progress_(options.progress),

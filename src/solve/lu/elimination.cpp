@@ -82,7 +82,7 @@ template <Scalar T> void Elimination<T>::apply(const LuSchedule::Update& update)
                    block_of(columns, schedule_.panel(p).begin, schedule_.rows, 0, mine.size()));
     }
   }
-  subtract_.solve(exact::Triangle::lower, exact::Diagonal::unit, triangle, upper, mine.begin);
+  subtract_.solve(Triangle::lower, Diagonal::unit, triangle, upper, mine.begin);
   if (divided_) divided_->put_back(upper, inner, columns);
   const Range below = grid_.local_rows({inner.end, schedule_.rows});
   subtract_(block_of(L, below.begin, below.end, 0, inner.size()), upper,

@@ -23,7 +23,7 @@ constexpr Index native_block = on_host ? 256 : 512;
 
 }  // namespace
 
-LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
+LuSchedule schedule_for(Index rows, Index columns, const FactorOptions& options) {
   const bool native = options.arithmetic == Arithmetic::native;
   LuSchedule schedule{rows, columns, options.block, options.group};
   if (schedule.block == 0) schedule.block = native ? native_block : emulated_block;
@@ -35,7 +35,7 @@ LuSchedule schedule_for(Index rows, Index columns, const LuOptions& options) {
   return schedule;
 }
 
-void require_lu_options(const char* of, Index rows, Index columns, const LuOptions& options) {
+void require_lu_options(const char* of, Index rows, Index columns, const FactorOptions& options) {
   require(rows >= 0 && columns >= 0, of, ": a matrix of ", rows, " x ", columns);
   require(options.block >= 0, of, ": block ", options.block, "; expected a number of columns, or 0");
   require(options.group >= 0 && (options.group & (options.group - 1)) == 0, of, ": group ", options.group,
@@ -44,7 +44,7 @@ void require_lu_options(const char* of, Index rows, Index columns, const LuOptio
 }
 
 // Native factorizations are the faster ones on every machine that was measured, GPUs included (docs/notes/solve.md).
-LuOptions with_arithmetic(LuOptions options) {
+FactorOptions with_arithmetic(FactorOptions options) {
   if (options.arithmetic == Arithmetic::automatic) options.arithmetic = Arithmetic::native;
   return options;
 }
@@ -67,13 +67,13 @@ CyclicAxis columns_of(const LuSchedule& schedule, int ranks) {
   return {schedule.columns, runs * run, ranks};
 }
 
-RankGrid grid_of(const LuSchedule& schedule, const LuOptions& options, int ranks, int rank) {
+RankGrid grid_of(const LuSchedule& schedule, const FactorOptions& options, int ranks, int rank) {
   const CyclicAxis columns = columns_of(schedule, ranks / options.grid_rows);
   if (options.grid_rows == 1) return RankGrid::of_columns(schedule.rows, columns, rank);
   return {{schedule.rows, columns.block, options.grid_rows}, columns, rank};
 }
 
-void require_grid(const char* of, const LuOptions& options, int ranks) {
+void require_grid(const char* of, const FactorOptions& options, int ranks) {
   require(ranks % options.grid_rows == 0, of, ": grid_rows ", options.grid_rows, "; expected a divisor of ", ranks,
           ranks == 1 ? " rank" : " ranks");
 }
@@ -151,7 +151,7 @@ template <Scalar T> double lu_flops(Index rows, Index columns) {
 
 template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
-                  const LuOptions& options, Residence residence = Residence::device)
+                  const FactorOptions& options, Residence residence = Residence::device)
       : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>, residence) {
     if (!this->in_host_memory()) prepare();
   }
@@ -209,7 +209,8 @@ template <Scalar T> struct LuPlan<T>::State : impl::LuFactorization<T> {
 };
 
 template <Scalar T>
-LuPlan<T>::LuPlan(const Communicator& comm, Index rows, Index columns, const LuOptions& options, Residence residence) {
+LuPlan<T>::LuPlan(const Communicator& comm, Index rows, Index columns, const FactorOptions& options,
+                  Residence residence) {
   comm.together([&] {
     std::vector<impl::Argument> arguments = impl::arguments_of(options);
     arguments.push_back(impl::argument("rows", rows));
@@ -234,21 +235,21 @@ template <Scalar T> LuReport LuPlan<T>::execute(const DistributedMatrix<T>& A) {
   return state_->in_place("lu", A, [&](const MatrixView<T>& local) { return state_->factor(local); });
 }
 
-template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options) {
   return LuPlan<T>(comm, A.rows(), A.columns(), options, A.placement().residence()).execute(A);
 }
 
-template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
+template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options) {
   const impl::PlacedMatrix<T> a(space, "lu", "A", A);
   impl::require_lu_options("lu", a.rows(), a.columns(), options);
   impl::require_grid("lu", options, 1);
   return impl::LuFactorization<T>(space, nullptr, a.rows(), a.columns(), options).factor(a.local());
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                  \
-  template class LuPlan<T>;                                                                    \
-  template LuReport lu<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&); \
-  template LuReport lu<T>(const ExecutionSpace&, const MatrixView<T>&, const LuOptions&)
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template class LuPlan<T>;                                                                        \
+  template LuReport lu<T>(const Communicator&, const DistributedMatrix<T>&, const FactorOptions&); \
+  template LuReport lu<T>(const ExecutionSpace&, const MatrixView<T>&, const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

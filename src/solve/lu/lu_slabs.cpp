@@ -40,7 +40,7 @@ void LuSlabs<T>::apply_panels_before(Range slab, const MatrixView<T>& local, con
       return block_of<const T>(panels, some.begin - batch.begin, some.end - batch.begin, inner.begin - batch.begin,
                                inner.end - batch.begin);
     };
-    subtract.solve(exact::Triangle::lower, exact::Diagonal::unit, L(inner), of(inner), mine.begin);
+    subtract.solve(Triangle::lower, Diagonal::unit, L(inner), of(inner), mine.begin);
     subtract(L({inner.end, rows}), of(inner), of({inner.end, rows}), mine.begin);
   };
 

@@ -113,8 +113,7 @@ template <Scalar T> void PanelFactor<T>::factor(Subtraction<T>& subtract, Index 
   const Index half = begin + half_in_blocks(end - begin, least);
   factor(subtract, begin, half);
   const MatrixView<T> upper = block_of(panel_, begin, half, half, end);
-  subtract.solve(exact::Triangle::lower, exact::Diagonal::unit, block_of<const T>(panel_, begin, half, begin, half),
-                 upper);
+  subtract.solve(Triangle::lower, Diagonal::unit, block_of<const T>(panel_, begin, half, begin, half), upper);
   subtract(block_of<const T>(panel_, half, rows, begin, half), upper, block_of(panel_, half, rows, half, end));
   factor(subtract, half, end);
 }

@@ -47,7 +47,7 @@ template <Scalar T> void PanelRun<T>::apply(const LuSchedule& order, const LuSch
                  block_of(run_, order.panel(p).begin, order.rows, columns.begin, columns.end));
   }
   const MatrixView<T> upper = block_of(run_, inner.begin, inner.end, columns.begin, columns.end);
-  subtract_.solve(exact::Triangle::lower, exact::Diagonal::unit,
+  subtract_.solve(Triangle::lower, Diagonal::unit,
                   block_of<const T>(run_, inner.begin, inner.end, inner.begin, inner.end), upper);
   subtract_(block_of<const T>(run_, inner.end, order.rows, inner.begin, inner.end), upper,
             block_of(run_, inner.end, order.rows, columns.begin, columns.end));

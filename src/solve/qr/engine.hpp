@@ -11,7 +11,7 @@
 namespace heddle::impl {
 
 /// Options of a factorization whose panels are applied one by one.
-[[nodiscard]] LuOptions panel_options(const QrOptions& options);
+[[nodiscard]] FactorOptions panel_options(const QrOptions& options);
 /// Throws Error(argument) for invalid options.
 void require_qr_options(const char* of, Index rows, Index columns, const QrOptions& options);
 [[nodiscard]] inline std::vector<Argument> arguments_of(const QrOptions& options) {

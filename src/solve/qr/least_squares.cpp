@@ -105,7 +105,7 @@ std::vector<double> norms_below(const DistributedMatrix<T>& C, Index first, cons
 }
 
 template <Scalar T>
-double condition_of(const Communicator& comm, const DistributedMatrix<T>& R, const LuOptions& options) {
+double condition_of(const Communicator& comm, const DistributedMatrix<T>& R, const FactorOptions& options) {
   // R solves as factors L = I and U = R.
   LuReport factors;
   for (Index k = 0; k < R.rows(); ++k) factors.pivots.push_back(k);
@@ -143,7 +143,7 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
     LeastSquaresReport report;
     const impl::ScaledQr<T> factored(comm, A, options.qr);
     report.qr = factored.report;
-    const LuOptions triangular{.arithmetic = factored.report.arithmetic};
+    const FactorOptions triangular{.arithmetic = factored.report.arithmetic};
     if (report.qr.info == 0) {
       const CyclicAxis right = impl::right_hand_sides(B.columns(), comm.size());
       const DistributedMatrix<T> R = factored.triangle();
@@ -158,13 +158,13 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
       const Index room = std::ilogb(static_cast<double>(std::max<Index>(b.rows(), 1))) + 8;
       const impl::OfColumns powers = impl::scale_right<T>(b, factored.is_wide ? scaled : none(b), {}, 0, room);
       if (factored.is_wide) {
-        trsm(comm, exact::Triangle::upper, Operation::conjugate_transpose, exact::Diagonal::stored, R, b, triangular);
+        trsm(comm, Triangle::upper, Operation::conjugate_transpose, Diagonal::stored, R, b, triangular);
         impl::copy_first_rows(b, x);
         qr_multiply(comm, Operation::none, factored.factors, factored.report.tau, x, options.qr);
       } else {
         qr_multiply(comm, Operation::conjugate_transpose, factored.factors, factored.report.tau, b, options.qr);
         impl::copy_first_rows(b, x);
-        trsm(comm, exact::Triangle::upper, Operation::none, exact::Diagonal::stored, R, x, triangular);
+        trsm(comm, Triangle::upper, Operation::none, Diagonal::stored, R, x, triangular);
       }
       impl::scale_solution<T>(x, factored.is_wide ? none(x) : scaled, powers);
       report.residual_norms = impl::norms_below(b, X.rows(), powers);

@@ -61,8 +61,8 @@ Index first_without_diagonal(const ExecutionSpace& space, const MatrixView<T>& l
 
 }  // namespace
 
-LuOptions panel_options(const QrOptions& options) {
-  LuOptions taken = with_arithmetic({.arithmetic = options.arithmetic, .block = options.block, .group = 1});
+FactorOptions panel_options(const QrOptions& options) {
+  FactorOptions taken = with_arithmetic({.arithmetic = options.arithmetic, .block = options.block, .group = 1});
   if (taken.block == 0) taken.block = taken.arithmetic == Arithmetic::native ? native_qr_block : emulated_qr_block;
   return taken;
 }
@@ -151,7 +151,7 @@ template <Scalar T>
 void multiply_over_ranks(const Communicator& comm, bool adjoint, const DistributedMatrix<T>& QR,
                          const std::vector<T>& tau, const DistributedMatrix<T>& C, const QrOptions& options,
                          bool from_identity) {
-  const LuOptions taken = panel_options(options);
+  const FactorOptions taken = panel_options(options);
   const LuSchedule schedule = schedule_for(QR.rows(), QR.columns(), taken);
   const PlacedMatrix<T> factors = placed<T>(QR, placement_of_columns(QR.rows(), columns_of(schedule, comm.size())));
   const CyclicAxis targets = right_hand_sides(C.columns(), comm.size());
@@ -239,7 +239,7 @@ void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<T>&
   impl::require_product<T>("qr_multiply", op, rows, columns, tau, static_cast<Index>(C.extent(0)), options);
   impl::require_column_major("qr_multiply", QR);
   impl::require_column_major("qr_multiply", C);
-  const LuOptions taken = impl::panel_options(options);
+  const FactorOptions taken = impl::panel_options(options);
   impl::multiply_by_q<T>(space, nullptr, op != Operation::none, impl::schedule_for(rows, columns, taken),
                          taken.arithmetic, QR, tau, impl::right_hand_sides(static_cast<Index>(C.extent(1)), 1), C,
                          false);

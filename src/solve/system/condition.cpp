@@ -14,12 +14,14 @@ namespace heddle {
 namespace impl {
 namespace {
 
-template <Scalar T> void check_condition(const PlacedMatrix<T>& LU, const LuReport& factors, const LuOptions& options) {
+template <Scalar T>
+void check_condition(const PlacedMatrix<T>& LU, const LuReport& factors, const FactorOptions& options) {
   require_factors("condition", LU, factors);
   require_lu_options("condition", LU.rows(), LU.columns(), options);
 }
 template <Scalar T>
-double estimated_condition(const PlacedMatrix<T>& LU, const LuReport& factors, double norm, const LuOptions& options) {
+double estimated_condition(const PlacedMatrix<T>& LU, const LuReport& factors, double norm,
+                           const FactorOptions& options) {
   if (LU.rows() == 0) return 0.0;
   if (factors.info != 0) return std::numeric_limits<double>::infinity();
   const std::vector<Index> none(static_cast<std::size_t>(LU.rows()), 0);
@@ -32,7 +34,7 @@ double estimated_condition(const PlacedMatrix<T>& LU, const LuReport& factors, d
 
 template <Scalar T>
 double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors, double norm,
-                 const LuOptions& options) {
+                 const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(LU);
   return impl::over_ranks(
       comm, "condition", impl::and_placements(impl::arguments_of(options), LU.placement(), LU.placement()),
@@ -45,7 +47,7 @@ double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const
 
 template <Scalar T>
 double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors, double norm,
-                 const LuOptions& options) {
+                 const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(space, "condition", "LU", LU);
   impl::check_condition(of, factors, options);
   return impl::estimated_condition(of, factors, norm, options);
@@ -53,8 +55,9 @@ double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuR
 
 #define HEDDLE_INSTANTIATE(T)                                                                             \
   template double condition<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&, double, \
-                               const LuOptions&);                                                         \
-  template double condition<T>(const ExecutionSpace&, const MatrixView<T>&, const LuReport&, double, const LuOptions&)
+                               const FactorOptions&);                                                     \
+  template double condition<T>(const ExecutionSpace&, const MatrixView<T>&, const LuReport&, double,      \
+                               const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

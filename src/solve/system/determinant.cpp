@@ -46,12 +46,12 @@ template <Scalar T> Determinant<T> product_of(const std::vector<T>& diagonal, co
   return result;
 }
 
-template <Scalar T> void check_determinant(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> void check_determinant(const PlacedMatrix<T>& A, const FactorOptions& options) {
   require_square("determinant", "A", A);
   require_lu_options("determinant", A.rows(), A.columns(), options);
   require_grid("determinant", options, A.ranks().size());
 }
-template <Scalar T> Determinant<T> determinant_of(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> Determinant<T> determinant_of(const PlacedMatrix<T>& A, const FactorOptions& options) {
   const int ranks = A.ranks().size();
   const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
   const bool on_device = A.residence() == Residence::device;
@@ -79,7 +79,7 @@ template <Scalar T> Determinant<T> determinant_of(const PlacedMatrix<T>& A, cons
 }  // namespace impl
 
 template <Scalar T>
-Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
+Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options) {
   const impl::PlacedMatrix<T> a(A);
   std::vector<impl::Argument> arguments = impl::arguments_of(options);
   arguments.push_back(impl::argument("A", A.placement()));
@@ -89,7 +89,7 @@ Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>&
 }
 
 template <Scalar T>
-Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
+Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options) {
   const impl::PlacedMatrix<T> a(space, "determinant", "A", A);
   impl::check_determinant(a, options);
   return impl::determinant_of(a, options);
@@ -111,10 +111,10 @@ Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& LU,
   return impl::product_of(impl::diagonal_of(of), factors.pivots);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                 \
-  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&); \
-  template Determinant<T> determinant<T>(const ExecutionSpace&, const MatrixView<T>&, const LuOptions&);      \
-  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&);  \
+#define HEDDLE_INSTANTIATE(T)                                                                                     \
+  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const FactorOptions&); \
+  template Determinant<T> determinant<T>(const ExecutionSpace&, const MatrixView<T>&, const FactorOptions&);      \
+  template Determinant<T> determinant<T>(const Communicator&, const DistributedMatrix<T>&, const LuReport&);      \
   template Determinant<T> determinant<T>(const ExecutionSpace&, const MatrixView<T>&, const LuReport&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

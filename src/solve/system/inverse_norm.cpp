@@ -145,7 +145,8 @@ Size one_norm(const PlacedMatrix<T>& M, const std::vector<Index>& rows, const st
 }
 
 template <Scalar T>
-InverseNorm<T>::InverseNorm(const PlacedMatrix<T>& factors, const std::vector<Index>* pivots, const LuOptions& options)
+InverseNorm<T>::InverseNorm(const PlacedMatrix<T>& factors, const std::vector<Index>* pivots,
+                            const FactorOptions& options)
     : factors_(factors),
       pivots_(pivots),
       system_(factors, factors.rows() <= few ? factors.rows() : 1, options),
@@ -286,7 +287,7 @@ double InverseNorm<T>::memory(const LuSchedule& schedule, const CyclicAxis& colu
 
 template <Scalar T>
 double worst_correction(const PlacedMatrix<T>& A, const PlacedMatrix<T>& factors, const std::vector<Index>* pivots,
-                        const LuOptions& options) {
+                        const FactorOptions& options) {
   const auto n = static_cast<std::size_t>(A.rows());
   std::vector<T> column(n, T(0));
   {
@@ -322,7 +323,7 @@ double worst_correction(const PlacedMatrix<T>& A, const PlacedMatrix<T>& factors
 #define HEDDLE_INSTANTIATE(T)                                                                                    \
   template class InverseNorm<T>;                                                                                 \
   template double worst_correction<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const std::vector<Index>*, \
-                                      const LuOptions&);                                                         \
+                                      const FactorOptions&);                                                     \
   template Size one_norm<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -23,7 +23,7 @@ template <Scalar T>
 template <Scalar T> class InverseNorm {
  public:
   /// `factors`: by lu() with `pivots`, or, if that is null, by cholesky().
-  InverseNorm(const PlacedMatrix<T>& factors, const std::vector<Index>* pivots, const LuOptions& options);
+  InverseNorm(const PlacedMatrix<T>& factors, const std::vector<Index>* pivots, const FactorOptions& options);
   /// Infinite if the norm exceeds that; a NaN if the factors hold one. The same on every rank. Collective.
   [[nodiscard]] Size operator()(const std::vector<Index>& rows, const std::vector<Index>& columns);
 
@@ -62,6 +62,6 @@ template <Scalar T> class InverseNorm {
 /// of InverseNorm, two systems and an exact product with A.
 template <Scalar T>
 [[nodiscard]] double worst_correction(const PlacedMatrix<T>& A, const PlacedMatrix<T>& factors,
-                                      const std::vector<Index>* pivots, const LuOptions& options);
+                                      const std::vector<Index>* pivots, const FactorOptions& options);
 
 }  // namespace heddle::impl

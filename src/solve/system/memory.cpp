@@ -104,12 +104,12 @@ std::string amount(double bytes) {
 
 // Shape, options and schedule of an operation.
 struct Shape {
-  LuOptions options;
+  FactorOptions options;
   LuSchedule schedule;
   RankGrid grid;
   CyclicAxis columns;  // Used if columns alone are dealt out.
 };
-Shape shape_of(const char* of, Index rows, Index columns, int ranks, const LuOptions& given) {
+Shape shape_of(const char* of, Index rows, Index columns, int ranks, const FactorOptions& given) {
   require(ranks >= 1, of, ": ", ranks, " ranks; expected 1 or more");
   require_lu_options(of, rows, columns, given);
   require_grid(of, given, ranks);
@@ -358,7 +358,7 @@ template <Scalar T> double smallest_of_slabs(const Shape& shape, FactorizationKi
 }  // namespace impl
 
 template <Scalar T>
-double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options, bool placed, Residence residence) {
+double lu_memory(Index rows, Index columns, int ranks, const FactorOptions& options, bool placed, Residence residence) {
   const impl::Shape shape = impl::shape_of("lu_memory", rows, columns, ranks, options);
   if (impl::goes_by_slabs(residence, shape.grid)) {
     return impl::smallest_of_slabs<T>(shape, impl::FactorizationKind::lu, placed);
@@ -368,7 +368,7 @@ double lu_memory(Index rows, Index columns, int ranks, const LuOptions& options,
 }
 
 template <Scalar T>
-double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, bool placed, Residence residence) {
+double cholesky_memory(Index order, int ranks, const FactorOptions& options, bool placed, Residence residence) {
   const impl::Shape shape = impl::shape_of("cholesky_memory", order, order, ranks, options);
   if (impl::goes_by_slabs(residence, shape.grid)) {
     return impl::smallest_of_slabs<T>(shape, impl::FactorizationKind::cholesky, placed);
@@ -378,9 +378,9 @@ double cholesky_memory(Index order, int ranks, const CholeskyOptions& options, b
 }
 
 template <Scalar T>
-double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op, const LuOptions& options, bool placed,
-                   Residence residence) {
-  LuOptions by_columns = options;
+double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op, const FactorOptions& options,
+                   bool placed, Residence residence) {
+  FactorOptions by_columns = options;
   by_columns.grid_rows = 1;
   const impl::Shape shape = impl::shape_of("trsm_memory", order, order, ranks, by_columns);
   require(right_hand_sides >= 0, "trsm_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
@@ -393,7 +393,7 @@ double trsm_memory(Index order, Index right_hand_sides, int ranks, Operation op,
 
 template <Scalar T>
 double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options, Residence residence) {
-  const impl::Shape shape = impl::shape_of("solve_memory", order, order, ranks, options.lu);
+  const impl::Shape shape = impl::shape_of("solve_memory", order, order, ranks, options.factorization);
   require(right_hand_sides >= 0, "solve_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
   const bool by_lu = options.method == SolveMethod::lu;
   const Arithmetic arithmetic = shape.options.arithmetic;
@@ -440,9 +440,9 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   template double impl::slab_bytes<T>(const impl::ColumnSlabs&, impl::FactorizationKind, Arithmetic);            \
   template impl::ColumnSlabs impl::fewest_slabs<T>(const impl::LuSchedule&, const CyclicAxis&,                   \
                                                    impl::FactorizationKind, Arithmetic, double);                 \
-  template double lu_memory<T>(Index, Index, int, const LuOptions&, bool, Residence);                            \
-  template double cholesky_memory<T>(Index, int, const CholeskyOptions&, bool, Residence);                       \
-  template double trsm_memory<T>(Index, Index, int, Operation, const LuOptions&, bool, Residence);               \
+  template double lu_memory<T>(Index, Index, int, const FactorOptions&, bool, Residence);                        \
+  template double cholesky_memory<T>(Index, int, const FactorOptions&, bool, Residence);                         \
+  template double trsm_memory<T>(Index, Index, int, Operation, const FactorOptions&, bool, Residence);           \
   template double solve_memory<T>(Index, Index, int, const SolveOptions&, Residence)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -44,7 +44,7 @@ std::vector<Index> apart(const std::vector<Index>& one, const std::vector<Index>
 }
 
 // cholesky() of A in place.
-template <Scalar T> LuReport factor_by_cholesky(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> LuReport factor_by_cholesky(const PlacedMatrix<T>& A, const FactorOptions& options) {
   LuReport report;
   static_cast<FactorizationReport&>(report) = A.ranks().comm() != nullptr
                                                   ? cholesky(*A.ranks().comm(), A.distributed(), options)
@@ -61,8 +61,8 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
   require(X.rows() == B.rows() && X.columns() == B.columns(), "solve: X is ", X.rows(), " x ", X.columns(),
           "; expected ", B.rows(), " x ", B.columns());
   require(options.refinements >= 0, "solve: ", options.refinements, " refinements; expected 0 or more");
-  require_lu_options("solve", A.rows(), A.columns(), options.lu);
-  require_grid("solve", options.lu, A.ranks().size());
+  require_lu_options("solve", A.rows(), A.columns(), options.factorization);
+  require_grid("solve", options.factorization, A.ranks().size());
   require_apart("solve", "A", A.local(), "X", X.local());
   require_apart("solve", "B", B.local(), "X", X.local());
 }
@@ -73,10 +73,11 @@ template <Scalar T> class LinearSystem {
   LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options)
       : A_(A), options_(options), found_(A.rows()), used_(A.rows()) {
     report_.memory_bytes = solve_memory<T>(A.rows(), right_hand_sides, A.ranks().size(), options, A.residence());
-    require_memory("solve", A.ranks().comm(), report_.memory_bytes, static_cast<double>(options.lu.memory_limit));
+    require_memory("solve", A.ranks().comm(), report_.memory_bytes,
+                   static_cast<double>(options.factorization.memory_limit));
     found_ = Equilibration<T>(A, by_cholesky());
     if (options.equilibrate) used_ = found_;
-    factors_ = copy_to_factor(A, options.lu);
+    factors_ = copy_to_factor(A, options.factorization);
     factor();
   }
 
@@ -87,11 +88,11 @@ template <Scalar T> class LinearSystem {
       factor();
       static_cast<void>(find_conditions());
     }
-    if (report_.lu.info != 0) {
+    if (report_.factorization.info != 0) {
       finish();
       return report_;
     }
-    FactoredSystem<T> system(factors_, B.columns(), options_.lu);
+    FactoredSystem<T> system(factors_, B.columns(), options_.factorization);
     const PlacedMatrix<T> x = system.new_right("heddle::solve::x");
     const PlacedMatrix<T> b = system.new_right("heddle::solve::b");
     const PlacedMatrix<T> r = system.new_right("heddle::solve::r");
@@ -127,10 +128,11 @@ template <Scalar T> class LinearSystem {
   void factor() {
     if (used_.scales()) scale_by(factors_, used_.rows(), used_.columns());
     report_.equilibrated = used_.scales();
-    report_.lu = by_cholesky() ? factor_by_cholesky(factors_, options_.lu) : factor_by_lu(factors_, options_.lu);
+    report_.factorization = by_cholesky() ? factor_by_cholesky(factors_, options_.factorization)
+                                          : factor_by_lu(factors_, options_.factorization);
     // Slabs take as much memory as there is.
     if (A_.residence() == Residence::host) {
-      report_.memory_bytes = std::max(report_.memory_bytes, report_.lu.memory_bytes);
+      report_.memory_bytes = std::max(report_.memory_bytes, report_.factorization.memory_bytes);
     }
   }
   void finish() {
@@ -145,7 +147,7 @@ template <Scalar T> class LinearSystem {
   // and another R A C, to be factored next, may be better.
   [[nodiscard]] bool find_conditions() {
     const Index n = A_.rows();
-    if (report_.lu.info != 0) {
+    if (report_.factorization.info != 0) {
       report_.condition = std::numeric_limits<double>::infinity();
       report_.scaled_condition = report_.condition;
       return true;
@@ -154,8 +156,8 @@ template <Scalar T> class LinearSystem {
     report_.scaled_condition = 0.0;
     if (n == 0) return true;
     // F factors R_u A C_u, so that A^-1 = C_u F^-1 R_u and (R A C)^-1 = (C_u / C) F^-1 (R_u / R).
-    const std::vector<Index>* const pivots = by_cholesky() ? nullptr : &report_.lu.pivots;
-    std::optional<InverseNorm<T>> inverse(std::in_place, factors_, pivots, options_.lu);
+    const std::vector<Index>* const pivots = by_cholesky() ? nullptr : &report_.factorization.pivots;
+    std::optional<InverseNorm<T>> inverse(std::in_place, factors_, pivots, options_.factorization);
     InverseNorm<T>& norm_of_inverse = *inverse;
     report_.condition = at_least_one(norm_of_a() * norm_of_inverse(used_.columns(), used_.rows()));
     const auto condition_by = [&](const Equilibration<T>& scaling) {
@@ -165,7 +167,7 @@ template <Scalar T> class LinearSystem {
     };
     report_.scaled_condition = found_.scales() ? condition_by(found_) : report_.condition;
     report_.ill_conditioned = is_too_large<T>(report_.scaled_condition, n, options_.refinements, [&] {
-      return found_.scales() ? 1.0 : worst_correction(A_, factors_, pivots, options_.lu);
+      return found_.scales() ? 1.0 : worst_correction(A_, factors_, pivots, options_.factorization);
     });
     if (!report_.ill_conditioned || !options_.equilibrate || by_cholesky() || by_means_) return true;
     by_means_ = true;
@@ -191,19 +193,19 @@ template <Scalar T> class LinearSystem {
     if (by_cholesky()) {
       system.solve_by_cholesky(right);
     } else {
-      system.solve_by_lu(Operation::none, report_.lu.pivots, right);
+      system.solve_by_lu(Operation::none, report_.factorization.pivots, right);
     }
     scale_solution(right, used_.columns(), taken, powers);
   }
   // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse.
   double proven(const PlacedMatrix<T>& x, const PlacedMatrix<T>& residuals, const std::vector<Index>& powers) const {
-    FactoredSystem<T> all(factors_, A_.columns(), options_.lu);
+    FactoredSystem<T> all(factors_, A_.columns(), options_.factorization);
     const PlacedMatrix<T> inverse = all.new_right("heddle::solve::inverse");
     set_identity(inverse);
     if (by_cholesky()) {
       all.solve_by_cholesky(inverse);
     } else {
-      all.solve_by_lu(Operation::none, report_.lu.pivots, inverse);
+      all.solve_by_lu(Operation::none, report_.factorization.pivots, inverse);
     }
     if (found_.scales() && !used_.scales()) {
       scale_by(inverse, apart(used_.columns(), found_.columns()), apart(used_.rows(), found_.rows()));
@@ -223,15 +225,16 @@ template <Scalar T> class LinearSystem {
   SolveReport report_;
 };
 
-template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const FactorOptions& options) {
   require_square("inverse", "A", A);
   require_lu_options("inverse", A.rows(), A.columns(), options);
   require_grid("inverse", options, A.ranks().size());
 }
-template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorOptions& options) {
   // Memory of a solution for n right-hand sides, without b and r.
-  const double needed = solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.lu = options}, A.residence()) -
-                        2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
+  const double needed =
+      solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.factorization = options}, A.residence()) -
+      2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
   Equilibration<T> found(A, false);
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
@@ -286,7 +289,7 @@ template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options) {
   std::vector<impl::Argument> arguments =
-      impl::and_placements(impl::arguments_of(options.lu), A.placement(), B.placement());
+      impl::and_placements(impl::arguments_of(options.factorization), A.placement(), B.placement());
   arguments.push_back(impl::argument("X", X.placement()));
   arguments.push_back(impl::argument("method", to_string(options.method)));
   arguments.push_back(impl::argument("equilibrate", options.equilibrate));
@@ -317,7 +320,7 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
 }
 
 template <Scalar T>
-InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const LuOptions& options) {
+InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options) {
   const impl::PlacedMatrix<T> a(A);
   std::vector<impl::Argument> arguments = impl::arguments_of(options);
   arguments.push_back(impl::argument("A", A.placement()));
@@ -331,7 +334,7 @@ InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, c
 }
 
 template <Scalar T>
-InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const LuOptions& options) {
+InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options) {
   const impl::PlacedMatrix<T> a(space, "inverse", "A", A);
   impl::check_inverse(a, options);
   return impl::invert(a, options);
@@ -342,8 +345,8 @@ InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const
                                 const DistributedMatrix<T>&, const SolveOptions&);                             \
   template SolveReport solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&, \
                                 const MatrixView<T>&, const SolveOptions&);                                    \
-  template InverseReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const LuOptions&);       \
-  template InverseReport inverse<T>(const ExecutionSpace&, const MatrixView<T>&, const LuOptions&)
+  template InverseReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const FactorOptions&);   \
+  template InverseReport inverse<T>(const ExecutionSpace&, const MatrixView<T>&, const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -83,7 +83,7 @@ template <Scalar T> MatrixView<T> Substitution<T>::bring(const MatrixView<T>& M,
 }
 
 template <Scalar T>
-void Substitution<T>::solve_group(const MatrixView<T>& M, Range group, bool lower, exact::Diagonal diagonal,
+void Substitution<T>::solve_group(const MatrixView<T>& M, Range group, bool lower, Diagonal diagonal,
                                   const MatrixView<T>& X) {
   const Index n = schedule_.rows;
   const Range rows = lower ? Range{group.begin, n} : Range{0, group.end};
@@ -95,13 +95,13 @@ void Substitution<T>::solve_group(const MatrixView<T>& M, Range group, bool lowe
     return block_of<const T>(brought, of.begin - rows.begin, of.end - rows.begin, 0, group.size());
   };
   const Range rest = lower ? Range{group.end, n} : Range{0, group.begin};
-  subtract_.solve(lower ? exact::Triangle::lower : exact::Triangle::upper, diagonal, of_m(group), of_x(group));
+  subtract_.solve(lower ? Triangle::lower : Triangle::upper, diagonal, of_m(group), of_x(group));
   subtract_(of_m(rest), of_x(group), of_x(rest));
 }
 
 template <Scalar T>
 void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, Operation op,
-                                             exact::Diagonal diagonal, const MatrixView<T>& X) {
+                                             Diagonal diagonal, const MatrixView<T>& X) {
   const Index n = schedule_.rows;
   const Range rows = lower ? Range{group.begin, n} : Range{0, group.end};
   const MatrixView<T> brought = bring(M, rows, group);
@@ -125,15 +125,15 @@ void Substitution<T>::solve_group_transposed(const MatrixView<T>& M, Range group
     const Range other = {k * width, std::min((k + 1) * width, n)};
     subtract_(of_m(other), of_x(other), of_x(group));
   }
-  subtract_.solve(lower ? exact::Triangle::upper : exact::Triangle::lower, diagonal, of_m(group), of_x(group));
+  subtract_.solve(lower ? Triangle::upper : Triangle::lower, diagonal, of_m(group), of_x(group));
 }
 
 template <Scalar T>
-void Substitution<T>::solve(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const MatrixView<T>& M,
+void Substitution<T>::solve(Triangle triangle, Operation op, Diagonal diagonal, const MatrixView<T>& M,
                             const MatrixView<T>& X, bool in_host_memory) {
   in_host_memory_ = in_host_memory;
   const Kokkos::Profiling::ScopedRegion region("heddle::solve::triangle");
-  const bool lower = triangle == exact::Triangle::lower;
+  const bool lower = triangle == Triangle::lower;
   const bool upwards = lower == (op == Operation::none);
   const Index n = schedule_.rows;
   const Index width = std::max<Index>(1, std::min(schedule_.group * schedule_.block, n));

@@ -27,8 +27,8 @@ template <Scalar T> class Substitution {
 
   /// `M` and `X`: this rank's columns. `in_host_memory`: M's are there, and groups of panels are copied to the devices
   /// in turn. Collective; on one rank it does not block on GPUs.
-  void solve(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const MatrixView<T>& M,
-             const MatrixView<T>& X, bool in_host_memory = false);
+  void solve(Triangle triangle, Operation op, Diagonal diagonal, const MatrixView<T>& M, const MatrixView<T>& X,
+             bool in_host_memory = false);
 
  private:
   [[nodiscard]] int rank() const { return comm_ ? comm_->rank() : 0; }
@@ -36,8 +36,8 @@ template <Scalar T> class Substitution {
   /// Copies rows and columns of M into the device memory of every rank that has right-hand sides.
   [[nodiscard]] MatrixView<T> bring(const MatrixView<T>& M, Range rows, Range columns);
   void bring_run(const MatrixView<T>& M, Range rows, Range run, const MatrixView<T>& place);
-  void solve_group(const MatrixView<T>& M, Range group, bool lower, exact::Diagonal diagonal, const MatrixView<T>& X);
-  void solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, Operation op, exact::Diagonal diagonal,
+  void solve_group(const MatrixView<T>& M, Range group, bool lower, Diagonal diagonal, const MatrixView<T>& X);
+  void solve_group_transposed(const MatrixView<T>& M, Range group, bool lower, Operation op, Diagonal diagonal,
                               const MatrixView<T>& X);
 
   std::optional<Communicator> comm_;

@@ -34,13 +34,13 @@ inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) 
 /// Factors in the placement that substitution wants, and systems with them, with a workspace for factors of one order.
 template <Scalar T> class FactoredSystem {
  public:
-  FactoredSystem(const OptionalRanks& ranks, Index order, Index columns, const LuOptions& options)
+  FactoredSystem(const OptionalRanks& ranks, Index order, Index columns, const FactorOptions& options)
       : ranks_(ranks),
         schedule_(schedule_for(order, order, with_arithmetic(options))),
         axis_(columns_of(schedule_, ranks_.size())),
         right_(right_hand_sides(columns, ranks_.size())),
         substitution_(ranks_.space(), ranks_.comm(), schedule_, axis_, right_, with_arithmetic(options).arithmetic) {}
-  FactoredSystem(const PlacedMatrix<T>& factors, Index columns, const LuOptions& options)
+  FactoredSystem(const PlacedMatrix<T>& factors, Index columns, const FactorOptions& options)
       : FactoredSystem(factors.ranks(), factors.rows(), columns, options) {
     take(factors);
   }
@@ -61,25 +61,25 @@ template <Scalar T> class FactoredSystem {
     if (!X.lies_as(right_placement())) redistribute(x, X);
     ranks_.space().fence("heddle::solve::solved");
   }
-  void triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& X) {
+  void triangle(Triangle triangle, Operation op, Diagonal diagonal, const PlacedMatrix<T>& X) {
     substitution_.solve(triangle, op, diagonal, factors_.local(), X.local(), factors_.residence() == Residence::host);
   }
   /// X = op(A)^-1 X from the factors of lu(), for right-hand sides in right_placement().
   void solve_by_lu(Operation op, const std::vector<Index>& pivots, const PlacedMatrix<T>& X) {
     if (op == Operation::none) {
       take_rows(order_of(pivots, false), X.local());
-      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
-      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
+      triangle(Triangle::lower, op, Diagonal::unit, X);
+      triangle(Triangle::upper, op, Diagonal::stored, X);
     } else {
-      triangle(exact::Triangle::upper, op, exact::Diagonal::stored, X);
-      triangle(exact::Triangle::lower, op, exact::Diagonal::unit, X);
+      triangle(Triangle::upper, op, Diagonal::stored, X);
+      triangle(Triangle::lower, op, Diagonal::unit, X);
       take_rows(order_of(pivots, true), X.local());
     }
   }
   /// X = A^-1 X from the factor of cholesky(), likewise.
   void solve_by_cholesky(const PlacedMatrix<T>& X) {
-    triangle(exact::Triangle::lower, Operation::none, exact::Diagonal::stored, X);
-    triangle(exact::Triangle::lower, Operation::conjugate_transpose, exact::Diagonal::stored, X);
+    triangle(Triangle::lower, Operation::none, Diagonal::stored, X);
+    triangle(Triangle::lower, Operation::conjugate_transpose, Diagonal::stored, X);
   }
   /// X(i, :) becomes row order[i] of X. (nvcc takes no KOKKOS_LAMBDA in a private member function.)
   void take_rows(const std::vector<Index>& order, const MatrixView<T>& X) {
@@ -115,7 +115,7 @@ template <Scalar T> class FactoredSystem {
 };
 
 /// A copy of A in the placement of factorizations, in the memory that A is in.
-template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, const FactorOptions& options) {
   const LuSchedule schedule = schedule_for(A.rows(), A.columns(), with_arithmetic(options));
   const Placement placement = placement_of_columns(A.rows(), columns_of(schedule, A.ranks().size()));
   const PlacedMatrix<T> copy(A.ranks(), placement.in(A.residence()), "heddle::solve::factors");
@@ -123,7 +123,7 @@ template <Scalar T> PlacedMatrix<T> copy_to_factor(const PlacedMatrix<T>& A, con
   return copy;
 }
 /// lu() of A in place.
-template <Scalar T> LuReport factor_by_lu(const PlacedMatrix<T>& A, const LuOptions& options) {
+template <Scalar T> LuReport factor_by_lu(const PlacedMatrix<T>& A, const FactorOptions& options) {
   return A.ranks().comm() != nullptr ? lu(*A.ranks().comm(), A.distributed(), options)
                                      : lu(A.space(), A.local(), options);
 }

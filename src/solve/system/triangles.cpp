@@ -13,9 +13,9 @@ namespace {
 // Require room on every rank for a solution, and for a copy with rows in another order.
 template <Scalar T>
 void require_room(const char* of, const PlacedMatrix<T>& M, const PlacedMatrix<T>& X, Operation op, bool permutes,
-                  const LuOptions& options) {
+                  const FactorOptions& options) {
   const int ranks = X.ranks().size();
-  const LuOptions taken = with_arithmetic(options);
+  const FactorOptions taken = with_arithmetic(options);
   const LuSchedule schedule = schedule_for(M.rows(), M.columns(), taken);
   const CyclicAxis columns = columns_of(schedule, ranks);
   const CyclicAxis right = right_hand_sides(X.columns(), ranks);
@@ -31,7 +31,7 @@ void require_room(const char* of, const PlacedMatrix<T>& M, const PlacedMatrix<T
   require_memory(of, X.ranks().comm(), needed, static_cast<double>(options.memory_limit));
 }
 
-template <Scalar T> void check_trsm(const PlacedMatrix<T>& M, const PlacedMatrix<T>& X, const LuOptions& options) {
+template <Scalar T> void check_trsm(const PlacedMatrix<T>& M, const PlacedMatrix<T>& X, const FactorOptions& options) {
   require_square("trsm", "M", M);
   require_rows("trsm", "X", X, M.rows());
   require_lu_options("trsm", M.rows(), M.columns(), options);
@@ -39,8 +39,8 @@ template <Scalar T> void check_trsm(const PlacedMatrix<T>& M, const PlacedMatrix
 }
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-void solve_triangle(exact::Triangle triangle, Operation op, exact::Diagonal diagonal, const PlacedMatrix<T>& M,
-                    const PlacedMatrix<T>& X, const LuOptions& options) {
+void solve_triangle(Triangle triangle, Operation op, Diagonal diagonal, const PlacedMatrix<T>& M,
+                    const PlacedMatrix<T>& X, const FactorOptions& options) {
   require_room("trsm", M, X, op, false, options);
   FactoredSystem<T> system(M, X.columns(), options);
   system.with_right(X, [&](const PlacedMatrix<T>& x) { system.triangle(triangle, op, diagonal, x); });
@@ -48,7 +48,7 @@ void solve_triangle(exact::Triangle triangle, Operation op, exact::Diagonal diag
 
 template <Scalar T>
 void check_lu_solve(const PlacedMatrix<T>& LU, const LuReport& factors, const PlacedMatrix<T>& X,
-                    const LuOptions& options) {
+                    const FactorOptions& options) {
   require_factors("lu_solve", LU, factors);
   require(factors.info == 0, "lu_solve: the matrix is singular: U(", factors.info - 1, ", ", factors.info - 1,
           ") is zero");
@@ -58,21 +58,21 @@ void check_lu_solve(const PlacedMatrix<T>& LU, const LuReport& factors, const Pl
 }
 template <Scalar T>
 void solve_with_lu(Operation op, const PlacedMatrix<T>& LU, const LuReport& factors, const PlacedMatrix<T>& X,
-                   const LuOptions& options) {
+                   const FactorOptions& options) {
   require_room("lu_solve", LU, X, op, true, options);
   FactoredSystem<T> system(LU, X.columns(), options);
   system.with_right(X, [&](const PlacedMatrix<T>& x) { system.solve_by_lu(op, factors.pivots, x); });
 }
 
 template <Scalar T>
-void check_cholesky_solve(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, const CholeskyOptions& options) {
+void check_cholesky_solve(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, const FactorOptions& options) {
   require_square("cholesky_solve", "L", L);
   require_rows("cholesky_solve", "X", X, L.rows());
   require_lu_options("cholesky_solve", L.rows(), L.columns(), options);
   require_apart("cholesky_solve", "L", L.local(), "X", X.local());
 }
 template <Scalar T>
-void solve_with_cholesky(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, const CholeskyOptions& options) {
+void solve_with_cholesky(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, const FactorOptions& options) {
   require_room("cholesky_solve", L, X, Operation::conjugate_transpose, false, options);
   FactoredSystem<T> system(L, X.columns(), options);
   system.with_right(X, [&](const PlacedMatrix<T>& x) { system.solve_by_cholesky(x); });
@@ -83,8 +83,8 @@ void solve_with_cholesky(const PlacedMatrix<T>& L, const PlacedMatrix<T>& X, con
 
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
-          const DistributedMatrix<T>& M, const DistributedMatrix<T>& X, const LuOptions& options) {
+void trsm(const Communicator& comm, Triangle triangle, Operation op, Diagonal diagonal, const DistributedMatrix<T>& M,
+          const DistributedMatrix<T>& X, const FactorOptions& options) {
   const impl::PlacedMatrix<T> m(M);
   const impl::PlacedMatrix<T> x(X);
   impl::over_ranks(
@@ -99,8 +99,8 @@ void trsm(const Communicator& comm, exact::Triangle triangle, Operation op, exac
 
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
-void trsm(const ExecutionSpace& space, exact::Triangle triangle, Operation op, exact::Diagonal diagonal,
-          const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X, const LuOptions& options) {
+void trsm(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
+          const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X, const FactorOptions& options) {
   const impl::PlacedMatrix<T> m(space, "trsm", "M", M);
   const impl::PlacedMatrix<T> x(space, "trsm", "X", X);
   impl::check_trsm(m, x, options);
@@ -109,7 +109,7 @@ void trsm(const ExecutionSpace& space, exact::Triangle triangle, Operation op, e
 
 template <Scalar T>
 void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>& LU, const LuReport& factors,
-              const DistributedMatrix<T>& X, const LuOptions& options) {
+              const DistributedMatrix<T>& X, const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(LU);
   const impl::PlacedMatrix<T> x(X);
   impl::over_ranks(
@@ -124,7 +124,7 @@ void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>
 
 template <Scalar T>
 void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const std::type_identity_t<T>>& LU,
-              const LuReport& factors, const MatrixView<T>& X, const LuOptions& options) {
+              const LuReport& factors, const MatrixView<T>& X, const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(space, "lu_solve", "LU", LU);
   const impl::PlacedMatrix<T> x(space, "lu_solve", "X", X);
   impl::check_lu_solve(of, factors, x, options);
@@ -133,7 +133,7 @@ void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const 
 
 template <Scalar T>
 void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, const DistributedMatrix<T>& X,
-                    const CholeskyOptions& options) {
+                    const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(L);
   const impl::PlacedMatrix<T> x(X);
   impl::over_ranks(
@@ -148,26 +148,26 @@ void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, con
 
 template <Scalar T>
 void cholesky_solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& L,
-                    const MatrixView<T>& X, const CholeskyOptions& options) {
+                    const MatrixView<T>& X, const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(space, "cholesky_solve", "L", L);
   const impl::PlacedMatrix<T> x(space, "cholesky_solve", "X", X);
   impl::check_cholesky_solve(of, x, options);
   impl::solve_with_cholesky(of, x, options);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                          \
-  template void trsm<T>(const Communicator&, exact::Triangle, Operation, exact::Diagonal, const DistributedMatrix<T>&, \
-                        const DistributedMatrix<T>&, const LuOptions&);                                                \
-  template void trsm<T>(const ExecutionSpace&, exact::Triangle, Operation, exact::Diagonal,                            \
-                        const MatrixView<const T>&, const MatrixView<T>&, const LuOptions&);                           \
-  template void lu_solve<T>(const Communicator&, Operation, const DistributedMatrix<T>&, const LuReport&,              \
-                            const DistributedMatrix<T>&, const LuOptions&);                                            \
-  template void lu_solve<T>(const ExecutionSpace&, Operation, const MatrixView<const T>&, const LuReport&,             \
-                            const MatrixView<T>&, const LuOptions&);                                                   \
-  template void cholesky_solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&,       \
-                                  const CholeskyOptions&);                                                             \
-  template void cholesky_solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<T>&,             \
-                                  const CholeskyOptions&)
+#define HEDDLE_INSTANTIATE(T)                                                                                    \
+  template void trsm<T>(const Communicator&, Triangle, Operation, Diagonal, const DistributedMatrix<T>&,         \
+                        const DistributedMatrix<T>&, const FactorOptions&);                                      \
+  template void trsm<T>(const ExecutionSpace&, Triangle, Operation, Diagonal, const MatrixView<const T>&,        \
+                        const MatrixView<T>&, const FactorOptions&);                                             \
+  template void lu_solve<T>(const Communicator&, Operation, const DistributedMatrix<T>&, const LuReport&,        \
+                            const DistributedMatrix<T>&, const FactorOptions&);                                  \
+  template void lu_solve<T>(const ExecutionSpace&, Operation, const MatrixView<const T>&, const LuReport&,       \
+                            const MatrixView<T>&, const FactorOptions&);                                         \
+  template void cholesky_solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
+                                  const FactorOptions&);                                                         \
+  template void cholesky_solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<T>&,       \
+                                  const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
