@@ -3,8 +3,11 @@
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
 #include "exact/lu/host_lu.hpp"
-#include "exact/lu/sizes.hpp"
+#include "exact/lu/norm_estimate.hpp"
+#include "exact/products/operand.hpp"
+#include "exact/products/size.hpp"
 #include "exact/sums/arithmetic.hpp"
+#include "exact/sums/chunks.hpp"
 #include "exact/triangles/gathered.hpp"
 #include <heddle/core/error.hpp>
 
@@ -22,18 +25,19 @@ using namespace impl;
 namespace {
 
 template <Scalar T> using Vector = Kokkos::View<T*, MemorySpace>;
-template <Scalar T> using HostVector = Kokkos::View<T*, Kokkos::HostSpace>;
 
-template <Scalar T> HostVector<T> on_the_host(const ExecutionSpace& space, const StridedVector<const T>& x) {
-  const HostVector<T> host("heddle::exact::host", x.extent(0));
+template <Scalar T> std::vector<T> on_the_host(const ExecutionSpace& space, const StridedVector<const T>& x) {
+  std::vector<T> host(x.extent(0));
   const Vector<T> dense(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
   heddle::impl::copy_vector<T>(space, x, strided(dense));
-  Kokkos::deep_copy(space, host, dense);
+  Kokkos::deep_copy(space, Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()),
+                    dense);
   space.fence("heddle::exact::solve");
   return host;
 }
-template <Scalar T> void to_the_device(const ExecutionSpace& space, const HostVector<T>& host, const Vector<T>& x) {
-  Kokkos::deep_copy(space, x, host);
+template <Scalar T> void to_the_device(const ExecutionSpace& space, const std::vector<T>& host, const Vector<T>& x) {
+  Kokkos::deep_copy(space, x,
+                    Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(host.data(), host.size()));
   space.fence("heddle::exact::solve");
 }
 
@@ -53,12 +57,35 @@ template <Scalar T> T plain_sum(const T& x, const T& y) {
   }
 }
 template <Scalar T> bool is_number(const T& x) {
-  return is_finite(size_of(x).value);
+  return is_finite(size_of(x).number);
 }
 
 // Smallest power of two with full precision, and the largest power by which numbers are scaled at once.
 template <Scalar T> inline constexpr int least_power = sizeof(Real<T>) == 8 ? -1022 : -126;
 template <Scalar T> inline constexpr int most_power = sizeof(Real<T>) == 8 ? 1000 : 120;
+
+// Returns |A| |x| + |b|: the same on any backend, whatever the number of threads; blocks.
+template <Scalar T>
+std::vector<Size> sizes_of_system(const ExecutionSpace& space, const StridedMatrix<const T>& A, const Vector<T>& x,
+                                  const StridedVector<const T>& b) {
+  const std::size_t n = A.extent(0);
+  const Kokkos::View<Size*, MemorySpace> sizes(
+      Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sizes"), n);
+  const Operand<T> rows(Operation::none, A);
+  for_each_index(
+      space, "heddle::exact::sizes", n, 16, KOKKOS_LAMBDA(Index i) {
+        Size sum = size_of(b(i));
+        for (Index j = 0; j < rows.columns; ++j) {
+          sum = sum + size_of(rows(i, j)) * size_of(x(j));
+        }
+        sizes(i) = sum;
+      });
+  std::vector<Size> all(n);
+  const Kokkos::View<Size*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(all.data(), n);
+  Kokkos::deep_copy(space, host, sizes);
+  space.fence("heddle::exact::sizes");
+  return all;
+}
 
 // A system and its residual b - A x, each element rounded once and scaled by its own power of two, so that it has full
 // precision whatever the system's size.
@@ -80,7 +107,8 @@ template <Scalar T> class Residual {
   [[nodiscard]] double error() const {
     double worst = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      worst = std::max(worst, ratio(size_of(values_[i], powers_[i]), bounds_[i]));
+      const double one = size_of(values_[i], powers_[i]) / bounds_[i];
+      worst = is_finite(one) ? std::max(worst, one) : std::numeric_limits<double>::infinity();
     }
     return worst;
   }
@@ -89,7 +117,7 @@ template <Scalar T> class Residual {
   }
   /// Scales all elements by one power of two, which keeps them and their solution within range: x_power is that of the
   /// largest element of x. Elements far below the largest may be lost.
-  HostVector<T> on_one_scale(int x_power, int& power) const {
+  std::vector<T> on_one_scale(int x_power, int& power) const {
     constexpr int room = most_power<T> / 2;
     int most = -(1 << 20);
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -100,9 +128,9 @@ template <Scalar T> class Residual {
     // Most residuals need no scaling.
     const bool is_tame = most > least_power<T> + room && most < room;
     power = is_tame ? 0 : -std::min(-most, room - x_power);
-    const HostVector<T> scaled_values("heddle::exact::residual", values_.size());
+    std::vector<T> scaled_values(values_.size());
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      scaled_values(i) = times_power(values_[i], powers_[i] - power);
+      scaled_values[i] = times_power(values_[i], powers_[i] - power);
     }
     return scaled_values;
   }
@@ -126,7 +154,7 @@ template <Scalar T> class Residual {
     const auto host = on_the_host<T>(space, strided(rest));
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (is_wanted(i)) {
-        values_[i] = host(i);
+        values_[i] = host[i];
         powers_[i] = -power;
       }
     }
@@ -141,7 +169,7 @@ template <Scalar T> class Residual {
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       // A bound of zero belongs to a row of zeros.
-      if (is_wanted(i) && bounds_[i].value != 0) rows.push_back(i);
+      if (is_wanted(i) && bounds_[i].number != 0) rows.push_back(i);
     }
     if (rows.empty()) {
       return;
@@ -156,7 +184,7 @@ template <Scalar T> class Residual {
       const int power = -bounds_[rows[k]].power - most_power<T>;
       powers_[rows[k]] = -power - most_power<T>;
       for (std::size_t j = 0; j < n; ++j) {
-        host(k, j) = host_x(j) != T(0) ? times_power(row(j), power) : T(0);
+        host(k, j) = host_x[j] != T(0) ? times_power(row[j], power) : T(0);
       }
     }
     Kokkos::deep_copy(space, flat(few), flat(host));
@@ -166,7 +194,7 @@ template <Scalar T> class Residual {
     gemv<T>(space, Operation::none, T(-factor), StridedMatrix<const T>(few), strided(x), T(0), strided(rest));
     const auto found = on_the_host<T>(space, strided(rest));
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      values_[rows[k]] = found(k);
+      values_[rows[k]] = found[k];
     }
   }
 
@@ -188,10 +216,10 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
   const DefaultArithmetic arithmetic;
   const Vector<T> dense(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));
   const auto permute = [&](bool forwards) {
-    const HostVector<T> host = on_the_host<T>(space, strided(dense));
+    std::vector<T> host = on_the_host<T>(space, strided(dense));
     for (Index step = 0; step < n; ++step) {
-      const Index k = forwards ? step : n - 1 - step;
-      std::swap(host(k), host(result.pivots[static_cast<std::size_t>(k)]));
+      const auto k = static_cast<std::size_t>(forwards ? step : n - 1 - step);
+      std::swap(host[k], host[static_cast<std::size_t>(result.pivots[k])]);
     }
     to_the_device<T>(space, host, dense);
   };
@@ -229,18 +257,18 @@ SolveReport refined(const ExecutionSpace& space, const StridedMatrix<const T>& A
     const auto host_x = on_the_host<T>(space, strided(current));
     Size largest;
     for (std::size_t i = 0; i < n; ++i) {
-      const Size size = size_of(host_x(i));
-      largest = size.value != 0 && (largest.value == 0 || size.power > largest.power) ? size : largest;
+      const Size size = size_of(host_x[i]);
+      largest = size.number != 0 && (largest.number == 0 || size.power > largest.power) ? size : largest;
     }
     int power = 0;
     to_the_device<T>(space, residual.on_one_scale(largest.power, power), rest);
     lu_solve<T>(space, Operation::none, LU, factors, strided(rest));
     const auto correction = on_the_host<T>(space, strided(rest));
-    const HostVector<T> better("heddle::exact::better", n);
+    std::vector<T> better(n);
     bool changed = false;
     for (std::size_t i = 0; i < n; ++i) {
-      better(i) = plain_sum(host_x(i), times_power(correction(i), power));
-      changed = changed || better(i) != host_x(i);
+      better[i] = plain_sum(host_x[i], times_power(correction[i], power));
+      changed = changed || better[i] != host_x[i];
     }
     if (!changed) {
       break;
@@ -304,98 +332,6 @@ SolveReport solve(const ExecutionSpace& space, const StridedMatrix<const T>& A, 
   return solve_columns<T>(space, A, as_column(b), as_column(x), options);
 }
 
-namespace {
-
-// Higham's estimate of |A^-1|_1 from below, by systems with A and A^H. Right-hand sides are scaled by 2^power.
-template <Scalar T> class InverseNorm {
- public:
-  InverseNorm(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, int power)
-      : space_(space), LU_(LU), result_(result), power_(power), n_(LU.extent(0)), x_("heddle::exact::x", n_) {}
-
-  // Returns 2^power times the estimate; infinite or a NaN if a solution is.
-  [[nodiscard]] Size estimate() {
-    HostVector<T> right("heddle::exact::right", n_);
-    Kokkos::deep_copy(right, on_the_right(1));
-    Size best;
-    std::size_t last = n_;
-    for (int round = 0; round < 5; ++round) {
-      const HostVector<T> forwards = solved(Operation::none, right);
-      Size found = sum_of_sizes(forwards);
-      // The first round has ones, the others unit vectors.
-      found.value /= round == 0 ? static_cast<double>(n_) : 1.0;
-      if (round > 0 && !is_larger(found, best)) {
-        break;
-      }
-      best = found;
-      if (!is_finite(best.value)) {
-        return best;
-      }
-      const HostVector<T> backwards = solved(Operation::conjugate_transpose, signs_of(forwards));
-      std::size_t largest = 0;
-      for (std::size_t i = 1; i < n_; ++i) {
-        largest = is_larger(size_of(backwards(i)), size_of(backwards(largest))) ? i : largest;
-      }
-      if (largest == last) {
-        break;
-      }
-      last = largest;
-      Kokkos::deep_copy(right, T(0));
-      right(largest) = on_the_right(1);
-    }
-    // Higham's second test vector, against matrices made to deceive the first.
-    for (std::size_t i = 0; i < n_; ++i) {
-      const double size = 1.0 + static_cast<double>(i) / std::fmax(1.0, static_cast<double>(n_ - 1));
-      right(i) = on_the_right(i % 2 == 0 ? size : -size);
-    }
-    Size second = sum_of_sizes(solved(Operation::none, right));
-    second.value = 2 * second.value / (3 * static_cast<double>(n_));
-    return is_larger(second, best) ? second : best;
-  }
-
- private:
-  [[nodiscard]] T on_the_right(double value) const { return T(static_cast<Real<T>>(scaled(value, power_))); }
-  [[nodiscard]] HostVector<T> solved(Operation op, const HostVector<T>& right) {
-    to_the_device<T>(space_, right, x_);
-    lu_solve<T>(space_, op, LU_, result_, strided(x_));
-    return on_the_host<T>(space_, strided(x_));
-  }
-  [[nodiscard]] static Size sum_of_sizes(const HostVector<T>& v) {
-    Size sum;
-    for (std::size_t i = 0; i < v.extent(0); ++i) {
-      sum.add(size_of(v(i)));
-    }
-    return sum;
-  }
-  [[nodiscard]] static bool is_larger(const Size& one, const Size& other) { return !(ratio(one, other) <= 1); }
-  // Returns x_i / |x_i|, and 1 for 0.
-  [[nodiscard]] HostVector<T> signs_of(const HostVector<T>& x) const {
-    HostVector<T> signs("heddle::exact::signs", n_);
-    for (std::size_t i = 0; i < n_; ++i) {
-      const Size size = size_of(x(i));
-      const auto part = [&](Real<T> value) {
-        return static_cast<Real<T>>(scaled(scaled(static_cast<double>(value), -size.power) / size.value, power_));
-      };
-      if (size.value == 0) {
-        signs(i) = on_the_right(1);
-      } else if constexpr (is_complex<T>) {
-        signs(i) = T(part(x(i).real()), part(x(i).imag()));
-      } else {
-        signs(i) = part(x(i));
-      }
-    }
-    return signs;
-  }
-
-  const ExecutionSpace& space_;
-  StridedMatrix<const T> LU_;
-  const LuResult& result_;
-  int power_;
-  std::size_t n_;
-  Vector<T> x_;
-};
-
-}  // namespace
-
 template <Scalar T>
 double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, const LuResult& result, double norm,
                  int norm_power) {
@@ -414,12 +350,15 @@ double condition(const ExecutionSpace& space, const StridedMatrix<const T>& LU, 
   // more if the right-hand sides would otherwise not be normal.
   const int own_power = power_of(norm) + norm_power;
   const int power = std::max(own_power - most_power<T> / 3, least_power<T> + 2 * (Format<Real<T>>::fraction + 1) / 3);
-  const Size estimate = InverseNorm<T>(space, LU, result, power).estimate();
-  if (!is_finite(estimate.value)) {
-    return estimate.value;
-  }
-  // No condition is below one.
-  return std::fmax(1.0, ratio(product(estimate, normal_size(norm, norm_power - power)), {1, 0}));
+  const std::size_t n = LU.extent(0);
+  const Vector<T> x(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"), n);
+  const NormEstimate inverse = estimate_norm<T>(n, [&](Operation op, std::vector<T> right) {
+    for (T& e : right) e = times_power(e, power);
+    to_the_device<T>(space, right, x);
+    lu_solve<T>(space, op, LU, result, strided(x));
+    return ScaledVector<T>{on_the_host<T>(space, strided(x)), std::vector<Index>(n, -power)};
+  });
+  return condition_of(inverse.norm * Size::of(norm, norm_power));
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                         \

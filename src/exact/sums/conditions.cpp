@@ -1,6 +1,6 @@
 // Condition numbers of sums and inner products over ranks, from exact sums.
 #include "core/instantiate.hpp"
-#include "exact/lu/sizes.hpp"
+#include "exact/products/size.hpp"
 #include "exact/sums/arithmetic.hpp"
 #include "exact/sums/reductions.hpp"
 #include "exact/sums/wide.hpp"
@@ -39,12 +39,12 @@ template <RealScalar T> struct ComplexSizes {
   int shift;
   [[nodiscard]] KOKKOS_INLINE_FUNCTION Size size(Index k) const {
     const Size of_x = size_of(x[k * x_stride]);
-    return y == nullptr ? of_x : product(of_x, size_of(y[k * y_stride]));
+    return y == nullptr ? of_x : of_x * size_of(y[k * y_stride]);
   }
   KOKKOS_INLINE_FUNCTION void get(Index k, double& a, double& b) const {
     const Size all = size(k);
     const int power = all.power + shift;
-    a = scaled(all.value, power / 2);
+    a = scaled(all.number, power / 2);
     b = scaled(1.0, power - power / 2);
   }
 };
@@ -64,7 +64,7 @@ Accumulator<double> sum_of_sizes(const Communicator& comm, ComplexSizes<T> sizes
       "heddle::exact::largest", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(comm.space(), 0, n),
       KOKKOS_LAMBDA(Index k, int& largest) {
         const Size size = sizes.size(k);
-        if (size.value != 0 && size.power > largest) {
+        if (size.number != 0 && size.power > largest) {
           largest = size.power;
         }
       },

@@ -5,7 +5,6 @@
 #include "solve/grid/host_copy.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/memory.hpp"
-#include "solve/system/size.hpp"
 #include <heddle/blas/blas.hpp>
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/matrix.hpp>

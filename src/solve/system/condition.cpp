@@ -5,8 +5,6 @@
 #include "solve/system/inverse_norm.hpp"
 #include <heddle/solve/solve.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -25,8 +23,7 @@ double estimated_condition(const PlacedMatrix<T>& LU, const LuReport& factors, d
   if (LU.rows() == 0) return 0.0;
   if (factors.info != 0) return std::numeric_limits<double>::infinity();
   const std::vector<Index> none(static_cast<std::size_t>(LU.rows()), 0);
-  const Size estimate = Size::of(norm) * InverseNorm<T>(LU, &factors.pivots, options)(none, none);
-  return std::isnan(estimate.number) ? estimate.number : std::max(1.0, estimate.value());
+  return condition_of(Size::of(norm) * InverseNorm<T>(LU, &factors.pivots, options)(none, none));
 }
 
 }  // namespace

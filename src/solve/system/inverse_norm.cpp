@@ -2,7 +2,7 @@
 #include "solve/system/inverse_norm.hpp"
 
 #include "core/instantiate.hpp"
-#include "exact/products/quotient.hpp"
+#include "exact/lu/norm_estimate.hpp"
 #include "solve/grid/over_rows.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/right_hand_sides.hpp"
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 namespace heddle::impl {
 namespace {
@@ -209,7 +210,7 @@ template <Scalar T> Size InverseNorm<T>::of_inverse(const std::vector<Index>& ro
   for (std::size_t j = 0; j < columns.size(); ++j) {
     Size sum;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      sum = sum + size_of(inverse_->x[i + j * rows.size()]).times_two_to(rows[i] + columns[j] + inverse_->power);
+      sum = sum + size_of(inverse_->x[i + j * rows.size()], rows[i] + columns[j] + inverse_->power);
     }
     norm = larger_of(sum, norm);
   }
@@ -217,57 +218,17 @@ template <Scalar T> Size InverseNorm<T>::of_inverse(const std::vector<Index>& ro
 }
 
 template <Scalar T> Size InverseNorm<T>::estimate(const std::vector<Index>& rows, const std::vector<Index>& columns) {
-  const auto n = static_cast<std::size_t>(order());
-  const auto size_after = [&](const Solution& of, const std::vector<Index>& by) {
-    Size sum;
-    for (std::size_t i = 0; i < n; ++i) sum = sum + size_of(of.x[i]).times_two_to(by[i] + of.power);
-    return sum;
-  };
-  std::vector<T> x(n, T(static_cast<Real<T>>(1.0 / static_cast<double>(n))));
-  std::vector<T> signs;
-  Size most;
-  std::size_t taken = n;
-  for (int round = 0; round < 5; ++round) {
-    const Solution y = solved(Operation::none, x, columns);
-    if (!all_finite(y.x)) return of_nothing();
-    const Size found = size_after(y, rows);
-    if (round > 0 && !(most < found)) break;
-    most = found;
-    std::vector<T> other(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      // Scale denormal numbers, and those near the largest, to the middle of the range.
-      const T middle = times_power_of_two(y.x[i], part_size(y.x[i]) == 0 ? 0 : -std::ilogb(part_size(y.x[i])));
-      const double size = magnitude(middle);
-      other[i] = size == 0 ? T(1) : middle / static_cast<Real<T>>(size);
-    }
-    if (other == signs) break;
-    signs = std::move(other);
-    const Solution z = solved(Operation::conjugate_transpose, signs, rows);
-    if (!all_finite(z.x)) return of_nothing();
-    std::size_t largest = 0;
-    Size largest_size{-1.0, 0};
-    for (std::size_t j = 0; j < n; ++j) {
-      const Size size = size_of(z.x[j]).times_two_to(columns[j]);
-      if (largest_size < size) {
-        largest_size = size;
-        largest = j;
-      }
-    }
-    if (largest == taken) break;
-    taken = largest;
-    largest_ = static_cast<Index>(largest);
-    std::fill(x.begin(), x.end(), T(0));
-    x[largest] = T(1);
-  }
-  // The rounds above may miss numbers of alternating signs.
-  for (std::size_t i = 0; i < n; ++i) {
-    const double size = 1.0 + static_cast<double>(i) / static_cast<double>(n - 1);
-    x[i] = T(static_cast<Real<T>>(i % 2 == 0 ? size : -size));
-  }
-  const Solution y = solved(Operation::none, x, columns);
-  if (!all_finite(y.x)) return of_nothing();
-  const Size other = size_after(y, rows) * Size::of(2.0 / (3.0 * static_cast<double>(n)));
-  return larger_of(other, most);
+  bool finite = true;
+  const auto found = exact::impl::estimate_norm<T>(rows.size(), [&](Operation op, const std::vector<T>& x) {
+    const bool forwards = op == Operation::none;
+    Solution y = solved(op, x, forwards ? columns : rows);
+    finite = finite && all_finite(y.x);
+    exact::impl::ScaledVector<T> scaled{std::move(y.x), forwards ? rows : columns};
+    for (Index& power : scaled.powers) power += y.power;
+    return scaled;
+  });
+  largest_ = static_cast<Index>(found.column);
+  return finite ? found.norm : of_nothing();
 }
 
 template <Scalar T> Size InverseNorm<T>::operator()(const std::vector<Index>& rows, const std::vector<Index>& columns) {
@@ -307,9 +268,9 @@ double worst_correction(const PlacedMatrix<T>& A, const PlacedMatrix<T>& factors
       system.solve_by_cholesky(right);
     }
   };
-  const auto size = [](const std::vector<T>& elements) {
+  const auto size = [](const std::vector<T>& elements, Index power) {
     Size sum;
-    for (const T& e : elements) sum = sum + size_of(e);
+    for (const T& e : elements) sum = sum + size_of(e, power);
     return sum;
   };
   set_column(b, 0, column);
@@ -317,7 +278,7 @@ double worst_correction(const PlacedMatrix<T>& A, const PlacedMatrix<T>& factors
   solve(x);
   const std::vector<Index> powers = exact_residuals(A, b, x, r);
   solve(r);
-  return size(column_of(r, 0)).times_two_to(-powers[0]) / size(column_of(x, 0));
+  return size(column_of(r, 0), -powers[0]) / size(column_of(x, 0), 0);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                    \

@@ -1,7 +1,7 @@
 // Norms of matrices and of inverses of factored ones, scaled by diagonal powers of two, also beyond the range.
 #pragma once
 
-#include "solve/system/size.hpp"
+#include "solve/system/residuals.hpp"
 #include "solve/system/system.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -17,9 +17,9 @@ template <Scalar T>
                             const std::vector<Index>& columns);
 
 /// |D F^-1 E|_1 from below, D and E as above, of a factored matrix F: with up to 32 columns from its inverse, otherwise
-/// estimated (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS 14, 1988), by at most 11 systems with F
-/// and its conjugate transpose, and mostly by four or five. Vectors are multiplied by a power of two if solutions
-/// overflow, so that the norm may be as large as the square of T's largest number.
+/// by exact::impl::estimate_norm(), mostly by four or five systems with F and its conjugate transpose. Vectors are
+/// multiplied by a power of two if solutions overflow, so that the norm may be as large as the square of T's largest
+/// number.
 template <Scalar T> class InverseNorm {
  public:
   /// `factors`: by lu() with `pivots`, or, if that is null, by cholesky().

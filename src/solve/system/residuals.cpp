@@ -3,7 +3,6 @@
 
 #include "core/instantiate.hpp"
 #include "solve/grid/over_rows.hpp"
-#include "solve/system/size.hpp"
 #include <heddle/exact/distributed.hpp>
 #include <heddle/exact/matrix.hpp>
 
@@ -17,6 +16,11 @@ namespace {
 
 double larger_of(double one, double other) {
   return std::isnan(one) || one > other ? one : other;
+}
+
+// The power of two that brings a number of any size between 2^-474 and 2^424, where products are safe.
+KOKKOS_INLINE_FUNCTION Index shift_of(double size) {
+  return size > 0x1p400 ? -600 : size < 0x1p-400 ? 600 : 0;
 }
 
 // Return the sums over j of 2^by |a_ij| sizes[j] for every row.
@@ -183,8 +187,7 @@ BackwardErrors backward_errors(const PlacedMatrix<T>& A, const PlacedMatrix<T>& 
     Size of_b;
     Size of_r;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      Size rest = size_of(r[i]);
-      rest.power -= powers[static_cast<std::size_t>(j)];
+      const Size rest = size_of(r[i], -powers[static_cast<std::size_t>(j)]);
       of_x = larger_of(size_of(x[i]), of_x);
       of_b = larger_of(size_of(b[i]), of_b);
       of_r = larger_of(rest, of_r);

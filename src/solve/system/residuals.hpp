@@ -1,13 +1,16 @@
 // Exact residuals of linear systems, and elements of distributed matrices on every rank.
 #pragma once
 
-#include "exact/products/quotient.hpp"
+#include "exact/products/size.hpp"
 #include "solve/grid/placed_matrix.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace heddle::impl {
+
+using exact::impl::Size;
+using exact::impl::size_of;
 
 /// 2^k, a normal number.
 KOKKOS_INLINE_FUNCTION double power_of_two(Index k) {

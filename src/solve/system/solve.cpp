@@ -24,11 +24,6 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// No condition number is below one, whatever the roundings.
-double at_least_one(const Size& condition) {
-  const double value = condition.value();
-  return std::isnan(value) ? value : std::max(1.0, value);
-}
 // Whether a condition number guarantees no digit of solutions, and less than half of their digits stand after so many
 // refinements, each of which leaves the share correction() of the error.
 template <Scalar T, class Correction>
@@ -159,9 +154,9 @@ template <Scalar T> class LinearSystem {
     const std::vector<Index>* const pivots = by_cholesky() ? nullptr : &report_.factorization.pivots;
     std::optional<InverseNorm<T>> inverse(std::in_place, factors_, pivots, options_.factorization);
     InverseNorm<T>& norm_of_inverse = *inverse;
-    report_.condition = at_least_one(norm_of_a() * norm_of_inverse(used_.columns(), used_.rows()));
+    report_.condition = condition_of(norm_of_a() * norm_of_inverse(used_.columns(), used_.rows()));
     const auto condition_by = [&](const Equilibration<T>& scaling) {
-      return at_least_one(
+      return condition_of(
           one_norm(A_, scaling.rows(), scaling.columns()) *
           norm_of_inverse(apart(used_.columns(), scaling.columns()), apart(used_.rows(), scaling.rows())));
     };
@@ -183,7 +178,7 @@ template <Scalar T> class LinearSystem {
     solve_by(system, x, {}, {});
     if (first_overflow(b, x) == 0) return;
     copy_elements<T>(A_.space(), "heddle::solve::copy", b.local(), other.local());
-    solve_by(system, other, columns_not_finite(x), {}, one_norm(A_, used_.rows(), used_.columns()).power);
+    solve_by(system, other, columns_not_finite(x), {}, one_norm(A_, used_.rows(), used_.columns()).power + 1);
     take_for_not_finite(x, other);
   }
   // X = 2^-power A^-1 B in B's place, with a power for each column.
@@ -257,7 +252,7 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
     }
     if (A.rows() == 0) break;
     const auto condition_by = [&](const Equilibration<T>& scaling) {
-      return at_least_one(one_norm(A, scaling.rows(), scaling.columns()) *
+      return condition_of(one_norm(A, scaling.rows(), scaling.columns()) *
                           one_norm(x, apart(found.columns(), scaling.columns()), apart(found.rows(), scaling.rows())));
     };
     report.condition = condition_by(Equilibration<T>(A.rows()));
