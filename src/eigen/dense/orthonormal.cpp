@@ -19,23 +19,12 @@ Real<T> largest_cosine(const Scratch& scratch, const blas::Context& context, con
   const auto n = static_cast<Index>(X.extent(1));
   const Dense<T> G = dense<T>(scratch, "heddle::eigen::inner_products", n, n);
   blas::gemm<T>(context, Operation::conjugate_transpose, Operation::none, T(1), X, X, T(0), G);
-  R worst = 0;
-  Kokkos::parallel_reduce(
-      "heddle::eigen::largest_cosine", column_teams(space, n),
-      KOKKOS_LAMBDA(const ColumnTeam& team, R& most) {
-        const Index j = team.league_rank();
-        R mine = 0;
+  const R worst = largest_in_columns<R>(
+      space, "heddle::eigen::largest_cosine", n, true, KOKKOS_LAMBDA(Index i, Index j) {
+        const R size = magnitude(G(i, j));
         const R length = Kokkos::sqrt(real_part(G(j, j)));
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, j),
-            [&](Index i, R& here) {
-              const R size = magnitude(G(i, j));
-              here = Kokkos::fmax(here, size > 0 ? size / (length * Kokkos::sqrt(real_part(G(i, i)))) : R(0));
-            },
-            Kokkos::Max<R>(mine));
-        Kokkos::single(Kokkos::PerTeam(team), [&] { most = Kokkos::fmax(most, mine); });
-      },
-      Kokkos::Max<R>(worst));
+        return size > 0 ? size / (length * Kokkos::sqrt(real_part(G(i, i)))) : R(0);
+      });
   return std::max(worst, R(0));
 }
 
@@ -49,19 +38,9 @@ template <Scalar T> bool orthonormalise(const Scratch& scratch, const blas::Cont
   R before = 1;
   while (true) {
     blas::gemm<T>(context, Operation::conjugate_transpose, Operation::none, T(1), Q, Q, T(0), G);
-    R worst = 0;
-    Kokkos::parallel_reduce(
-        "heddle::eigen::orthogonality", column_teams(space, n),
-        KOKKOS_LAMBDA(const ColumnTeam& team, R& most) {
-          const Index j = team.league_rank();
-          R mine = 0;
-          Kokkos::parallel_reduce(
-              Kokkos::TeamVectorRange(team, n),
-              [&](Index i, R& here) { here = Kokkos::fmax(here, magnitude(T(G(i, j) - (i == j ? T(1) : T(0))))); },
-              Kokkos::Max<R>(mine));
-          Kokkos::single(Kokkos::PerTeam(team), [&] { most = Kokkos::fmax(most, mine); });
-        },
-        Kokkos::Max<R>(worst));
+    const R worst = largest_in_columns<R>(
+        space, "heddle::eigen::orthogonality", n, false,
+        KOKKOS_LAMBDA(Index i, Index j) { return magnitude(T(G(i, j) - (i == j ? T(1) : T(0)))); });
     if (worst <= enough) {
       return true;
     }

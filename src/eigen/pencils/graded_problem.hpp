@@ -254,6 +254,18 @@ template <Scalar T> class GradedProblem {
     }
   }
 
+  // Exchange columns p and q, of squares or elements a and d 2^(2 k), if q is the larger one; return their rotation.
+  // NOLINTNEXTLINE(readability-function-size): two columns, their inner product and exponents
+  [[nodiscard]] ScaledRotation<T> ordered_rotation(Index& p, Index& q, R& a, R& d, T b, R size, int& k) const {
+    k = exponent(q) - exponent(p);
+    if (std::ldexp(d, 2 * k) > a) {
+      std::swap(p, q);
+      std::swap(a, d);
+      b = conjugate(b);
+      k = -k;
+    }
+    return scaled_rotation<T>(a, b, size, d, k);
+  }
   void rotate_columns(Index p, Index q, R tolerance, SweepCounts<R>& counts) const {
     R a = 0;
     R d = 0;
@@ -269,14 +281,8 @@ template <Scalar T> class GradedProblem {
     if (!(share > tolerance)) {
       return;
     }
-    int k = exponent(q) - exponent(p);
-    if (std::ldexp(d, 2 * k) > a) {
-      std::swap(p, q);
-      std::swap(a, d);
-      b = conjugate(b);
-      k = -k;
-    }
-    const ScaledRotation<T> turn = scaled_rotation<T>(a, b, size, d, k);
+    int k = 0;
+    const ScaledRotation<T> turn = ordered_rotation(p, q, a, d, b, size, k);
     for (Index i = 0; i < n_; ++i) {
       turn_elements(turn, S_(i, p), S_(i, q));
     }
@@ -302,14 +308,8 @@ template <Scalar T> class GradedProblem {
     if (!(share > least)) {
       return;
     }
-    int k = exponent(q) - exponent(p);
-    if (std::ldexp(d, 2 * k) > a) {
-      std::swap(p, q);
-      std::swap(a, d);
-      b = conjugate(b);
-      k = -k;
-    }
-    const ScaledRotation<T> turn = scaled_rotation<T>(a, b, size, d, k);
+    int k = 0;
+    const ScaledRotation<T> turn = ordered_rotation(p, q, a, d, b, size, k);
     for (Index i = 0; i < n_; ++i) {
       turn_elements(turn, S_(i, p), S_(i, q));
       S_(p, i) = conjugate(S_(i, p));

@@ -22,23 +22,11 @@ namespace {
 template <Scalar T> int largest_exponent(const ExecutionSpace& space, const Dense<T>& A, const Values<int>& exponents) {
   const auto n = static_cast<Index>(A.extent(0));
   constexpr int none = std::numeric_limits<int>::min();
-  int most = none;
-  Kokkos::parallel_reduce(
-      "heddle::eigen::largest_exponent", column_teams(space, n),
-      KOKKOS_LAMBDA(const ColumnTeam& team, int& all) {
-        const Index j = team.league_rank();
-        int mine = none;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, n),
-            [&](Index i, int& here) {
-              const Real<T> size = largest_part(A(i, j));
-              const int exponent = size > 0 ? exponent_above(size) - exponents(i) - exponents(j) : none;
-              here = exponent > here ? exponent : here;
-            },
-            Kokkos::Max<int>(mine));
-        Kokkos::single(Kokkos::PerTeam(team), [&] { all = mine > all ? mine : all; });
-      },
-      Kokkos::Max<int>(most));
+  const int most = largest_in_columns<int>(
+      space, "heddle::eigen::largest_exponent", n, false, KOKKOS_LAMBDA(Index i, Index j) {
+        const Real<T> size = largest_part(A(i, j));
+        return size > 0 ? exponent_above(size) - exponents(i) - exponents(j) : none;
+      });
   return most == none ? 0 : most;
 }
 

@@ -307,14 +307,10 @@ void gemv(Taken taken, Index m, Index n, T alpha, const T* A, Index leading, con
           Index step_y) {
   const Index rows = taken.transposed ? n : m;
   const Index columns = taken.transposed ? m : n;
-  if (m == 0 || n == 0 || (alpha == T{0} && beta == T{1})) return;
+  if (is_scaled(rows, columns, alpha, beta, y, step_y)) return;
   const Arithmetic arithmetic;
   const Strided<const T> in(x, columns, step_x);
   const Strided<T> out(y, rows, step_y);
-  if (alpha == T{0}) {
-    scale(rows, beta, out);
-    return;
-  }
   const bool conjugated = is_complex<T> && taken.conjugated;
   if (!taken.transposed && !conjugated) {
     multiply_by_rows(rows, columns, alpha, A, leading, in, beta, out);

@@ -50,6 +50,32 @@ template <Scalar T, bool hermitian> int wrong_update(char triangle, char op, Ind
   return 0;
 }
 
+// C = beta C + term(P_ij, P_ji), a triangle, for the product P = alpha A B^H, or alpha A^H B.
+template <Scalar T, bool hermitian, class Term>
+// NOLINTNEXTLINE(readability-function-size): the arguments of syr2k
+void update(char triangle, char op, Index n, Index k, T alpha, const T* A, Index leading_a, const T* B, Index leading_b,
+            T beta, T* C, Index leading_c, const Term& term) {
+  if (n == 0) return;
+  const Arithmetic arithmetic;
+  if (alpha == T{0} || k == 0) {
+    if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
+    return;
+  }
+  std::vector<T> products(static_cast<std::size_t>(n * n));
+  const Operation adjoined = adjoint<T>(hermitian);
+  const bool first = op == 'N';
+  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, B,
+               leading_b, T{0}, products.data(), n});
+  for (Index j = 0; j < n; ++j) {
+    const TriangleRows rows(triangle, n, j);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const T& one = products[static_cast<std::size_t>(i + j * n)];
+      const T& turned = products[static_cast<std::size_t>(j + i * n)];
+      put<hermitian>(C[i + j * leading_c], beta, term(one, turned), i == j);
+    }
+  }
+}
+
 }  // namespace
 
 template <Scalar T, bool hermitian>
@@ -90,23 +116,8 @@ int syrk(char triangle, char op, Index n, Index k, T alpha, const T* A, Index le
          Index leading_c) {
   if (const int wrong = wrong_update<T, hermitian>(triangle, op, n, k, leading_a)) return wrong;
   if (leading_c < std::max<Index>(1, n)) return 10;
-  if (n == 0) return 0;
-  const Arithmetic arithmetic;
-  if (alpha == T{0} || k == 0) {
-    if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
-    return 0;
-  }
-  std::vector<T> products(static_cast<std::size_t>(n * n));
-  const Operation adjoined = adjoint<T>(hermitian);
-  const bool first = op == 'N';
-  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, A,
-               leading_a, T{0}, products.data(), n});
-  for (Index j = 0; j < n; ++j) {
-    const TriangleRows rows(triangle, n, j);
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      put<hermitian>(C[i + j * leading_c], beta, products[static_cast<std::size_t>(i + j * n)], i == j);
-    }
-  }
+  update<T, hermitian>(triangle, op, n, k, alpha, A, leading_a, A, leading_a, beta, C, leading_c,
+                       [](const T& one, const T& /*turned*/) { return one; });
   return 0;
 }
 
@@ -116,25 +127,8 @@ int syr2k(char triangle, char op, Index n, Index k, T alpha, const T* A, Index l
   if (const int wrong = wrong_update<T, hermitian>(triangle, op, n, k, leading_a)) return wrong;
   if (leading_b < std::max<Index>(1, op == 'N' ? n : k)) return 9;
   if (leading_c < std::max<Index>(1, n)) return 12;
-  if (n == 0) return 0;
-  const Arithmetic arithmetic;
-  if (alpha == T{0} || k == 0) {
-    if (beta != T{1}) scale_triangle<T, hermitian>(triangle, n, beta, C, leading_c);
-    return 0;
-  }
-  std::vector<T> products(static_cast<std::size_t>(n * n));
-  const Operation adjoined = adjoint<T>(hermitian);
-  const bool first = op == 'N';
-  multiply<T>({first ? Operation::none : adjoined, first ? adjoined : Operation::none, n, n, k, alpha, A, leading_a, B,
-               leading_b, T{0}, products.data(), n});
-  for (Index j = 0; j < n; ++j) {
-    const TriangleRows rows(triangle, n, j);
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      const T& one = products[static_cast<std::size_t>(i + j * n)];
-      const T& turned = products[static_cast<std::size_t>(j + i * n)];
-      put<hermitian>(C[i + j * leading_c], beta, T(one + (hermitian ? conjugate(turned) : turned)), i == j);
-    }
-  }
+  update<T, hermitian>(triangle, op, n, k, alpha, A, leading_a, B, leading_b, beta, C, leading_c,
+                       [](const T& one, const T& turned) { return T(one + (hermitian ? conjugate(turned) : turned)); });
   return 0;
 }
 

@@ -40,14 +40,10 @@ void gbmv(Taken taken, Index m, Index n, Index lower, Index upper, T alpha, cons
           Index step_x, T beta, T* y, Index step_y) {
   const Index rows = taken.transposed ? n : m;
   const Index columns = taken.transposed ? m : n;
-  if (m == 0 || n == 0 || (alpha == T{0} && beta == T{1})) return;
+  if (is_scaled(rows, columns, alpha, beta, y, step_y)) return;
   const Arithmetic arithmetic;
   const Strided<const T> in(x, columns, step_x);
   const Strided<T> out(y, rows, step_y);
-  if (alpha == T{0}) {
-    scale(rows, beta, out);
-    return;
-  }
   const Index below = taken.transposed ? upper : lower;
   const Index above = taken.transposed ? lower : upper;
   for (Index i = 0; i < rows; ++i) {
@@ -66,14 +62,10 @@ void gbmv(Taken taken, Index m, Index n, Index lower, Index upper, T alpha, cons
 template <Scalar T, class Stored>
 void symv(const Stored& stored, bool hermitian, bool conjugated, Index n, T alpha, const T* A, const T* x, Index step_x,
           T beta, T* y, Index step_y) {
-  if (n == 0 || (alpha == T{0} && beta == T{1})) return;
+  if (is_scaled(n, n, alpha, beta, y, step_y)) return;
   const Arithmetic arithmetic;
   const Strided<const T> in(x, n, step_x);
   const Strided<T> out(y, n, step_y);
-  if (alpha == T{0}) {
-    scale(n, beta, out);
-    return;
-  }
   for (Index i = 0; i < n; ++i) {
     const Around all(i, n, stored.reach());
     const auto row = [&](Index step) {

@@ -1,6 +1,7 @@
 // Definitions that products of matrices and vectors share.
 #pragma once
 
+#include "interpose/blas/arithmetic.hpp"
 #include "interpose/blas/threads.hpp"
 #include "interpose/blas/vectors.hpp"
 #include "interpose/eigen/scaling.hpp"
@@ -12,6 +13,15 @@ namespace heddle::impl::interpose {
 /// y = beta y.
 template <Scalar T> void scale(Index n, T beta, const Strided<T>& y) {
   for (Index i = 0; i < n; ++i) y(i) = beta == T{0} ? T{0} : beta == T{1} ? y(i) : multiply_add(beta, y(i), T{0});
+}
+/// Set y = beta y if alpha is zero, for y = alpha A x + beta y with these rows and columns of A. Return whether y is
+/// final.
+template <Scalar T> bool is_scaled(Index rows, Index columns, T alpha, T beta, T* y, Index step_y) {
+  if (rows == 0 || columns == 0 || (alpha == T{0} && beta == T{1})) return true;
+  if (alpha != T{0}) return false;
+  const Arithmetic arithmetic;
+  scale(rows, beta, Strided<T>(y, rows, step_y));
+  return true;
 }
 template <Scalar T> T conjugated_if(bool conjugated, const T& x) {
   return conjugated ? conjugate(x) : x;

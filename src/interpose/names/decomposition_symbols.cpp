@@ -78,126 +78,94 @@ void syevr(const Wanted& wanted, bool vectors, bool lower, Index n, T* A, Index 
     work[0] = held<T>(std::max<Index>(1, others));                                                              \
     if (!asked && *m > 0 && *n > 0) ormqr<T>(left, adjoint, *m, *n, *k, A, *leading, tau, C, *leading_c);       \
   }
-// Real matrices' eigenproblems have no array of real numbers besides.
-#define HEDDLE_SYEV_BODY(NAME, T, I)                          \
-  HEDDLE_COUNT_QUIETLY(NAME);                                 \
-  const bool asked = *length == -1;                           \
-  const Workspace needed = of_syev<T>(*n);                    \
-  if (!accepted(NAME, info,                                   \
-                {{!is_job(capital(job)), 1},                  \
-                 {!is_triangle(capital(triangle)), 2},        \
-                 {*n < 0, 3},                                 \
-                 {below(*leading, *n), 5},                    \
-                 {!asked && *length < needed.numbers, 8}})) { \
-    return;                                                   \
-  }                                                           \
-  work[0] = held<T>(needed.numbers);                          \
+// Eigenproblems, with the further checks and the workspace of each; `asked` says whether only the workspace is wanted.
+// Real matrices have no array of real numbers besides.
+#define HEDDLE_SYEV_BODY(NAME, T, I, NEEDED, ...)         \
+  HEDDLE_COUNT_QUIETLY(NAME);                             \
+  const Workspace needed = NEEDED;                        \
+  if (!accepted(NAME, info,                               \
+                {{!is_job(capital(job)), 1},              \
+                 {!is_triangle(capital(triangle)), 2},    \
+                 {*n < 0, 3},                             \
+                 {below(*leading, *n), 5},                \
+                 {!asked && *length < needed.numbers, 8}, \
+                 __VA_ARGS__})) {                         \
+    return;                                               \
+  }                                                       \
+  work[0] = held<T>(needed.numbers);                      \
   if (!asked) *info = static_cast<I>(heev<T>(is(job, 'V'), is(triangle, 'L'), *n, A, *leading, w))
 #define HEDDLE_SYEV(symbol, NAME, T, I)                                                                \
   HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading, \
                             heddle::Real<T>* w, T* work, const I* length, I* info) {                   \
-    HEDDLE_SYEV_BODY(NAME, T, I);                                                                      \
+    const bool asked = *length == -1;                                                                  \
+    HEDDLE_SYEV_BODY(NAME, T, I, of_syev<T>(*n));                                                      \
   }
 #define HEDDLE_HEEV(symbol, NAME, T, I)                                                                          \
   HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading,           \
                             heddle::Real<T>* w, T* work, const I* length, heddle::Real<T>* /*reals*/, I* info) { \
-    HEDDLE_SYEV_BODY(NAME, T, I);                                                                                \
+    const bool asked = *length == -1;                                                                            \
+    HEDDLE_SYEV_BODY(NAME, T, I, of_syev<T>(*n));                                                                \
   }
-#define HEDDLE_SYEVD(symbol, NAME, T, I)                                                                        \
-  HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading,          \
-                            heddle::Real<T>* w, T* work, const I* length, I* integers, const I* integer_length, \
-                            I* info) {                                                                          \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                                 \
-    const bool asked = *length == -1 || *integer_length == -1;                                                  \
-    const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                                     \
-    if (!accepted(NAME, info,                                                                                   \
-                  {{!is_job(capital(job)), 1},                                                                  \
-                   {!is_triangle(capital(triangle)), 2},                                                        \
-                   {*n < 0, 3},                                                                                 \
-                   {below(*leading, *n), 5},                                                                    \
-                   {!asked && *length < needed.numbers, 8},                                                     \
-                   {!asked && *integer_length < needed.integers, 10}})) {                                       \
-      return;                                                                                                   \
-    }                                                                                                           \
-    work[0] = held<T>(needed.numbers);                                                                          \
-    integers[0] = static_cast<I>(needed.integers);                                                              \
-    if (!asked) *info = static_cast<I>(heev<T>(is(job, 'V'), is(triangle, 'L'), *n, A, *leading, w));           \
-  }
-#define HEDDLE_HEEVD(symbol, NAME, T, I)                                                               \
-  HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading, \
-                            heddle::Real<T>* w, T* work, const I* length, heddle::Real<T>* reals,      \
-                            const I* real_length, I* integers, const I* integer_length, I* info) {     \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                        \
-    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                   \
-    const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                            \
-    if (!accepted(NAME, info,                                                                          \
-                  {{!is_job(capital(job)), 1},                                                         \
-                   {!is_triangle(capital(triangle)), 2},                                               \
-                   {*n < 0, 3},                                                                        \
-                   {below(*leading, *n), 5},                                                           \
-                   {!asked && *length < needed.numbers, 8},                                            \
-                   {!asked && *real_length < needed.reals, 10},                                        \
-                   {!asked && *integer_length < needed.integers, 12}})) {                              \
-      return;                                                                                          \
-    }                                                                                                  \
-    work[0] = held<T>(needed.numbers);                                                                 \
-    reals[0] = held<heddle::Real<T>>(needed.reals);                                                    \
-    integers[0] = static_cast<I>(needed.integers);                                                     \
-    if (!asked) *info = static_cast<I>(heev<T>(is(job, 'V'), is(triangle, 'L'), *n, A, *leading, w));  \
-  }
-#define HEDDLE_SYEVR_CHECKS                                           \
-  const Wanted wanted = wanted_from(range, least, most, first, last); \
-  const std::initializer_list<std::pair<bool, int>> checks = {        \
-      {!is_job(capital(job)), 1},                                     \
-      {!is_range(wanted), 2},                                         \
-      {!is_triangle(capital(triangle)), 3},                           \
-      {*n < 0, 4},                                                    \
-      {below(*leading, *n), 6},                                       \
-      {is_empty_interval(wanted, *n), 8},                             \
-      {is_wrong_first(wanted, *n), 9},                                \
-      {is_wrong_last(wanted, *n), 10},                                \
-      {*leading_z < 1 || (is(job, 'V') && *leading_z < *n), 15}}
-#define HEDDLE_SYEVR(symbol, NAME, T, I)                                                                            \
-  HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,             \
-                            const I* leading, const T* least, const T* most, const I* first, const I* last,         \
-                            const T* /*tolerance*/, I* found, T* w, T* Z, const I* leading_z, I* support, T* work,  \
-                            const I* length, I* integers, const I* integer_length, I* info) {                       \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                                     \
+#define HEDDLE_SYEVD(symbol, NAME, T, I)                                                                            \
+  HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading,              \
+                            heddle::Real<T>* w, T* work, const I* length, I* integers, const I* integer_length,     \
+                            I* info) {                                                                              \
     const bool asked = *length == -1 || *integer_length == -1;                                                      \
-    const Workspace needed = of_syevr<T>(*n);                                                                       \
-    HEDDLE_SYEVR_CHECKS;                                                                                            \
-    if (!accepted(NAME, info, checks) ||                                                                            \
-        !accepted(NAME, info,                                                                                       \
-                  {{!asked && *length < needed.numbers, 18}, {!asked && *integer_length < needed.integers, 20}})) { \
-      return;                                                                                                       \
-    }                                                                                                               \
-    work[0] = held<T>(needed.numbers);                                                                              \
+    HEDDLE_SYEV_BODY(NAME, T, I, of_syevd<T>(is(job, 'V'), *n), {!asked && *integer_length < needed.integers, 10}); \
     integers[0] = static_cast<I>(needed.integers);                                                                  \
-    if (asked) return;                                                                                              \
-    syevr<T, I>(wanted, is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info);  \
   }
-#define HEDDLE_HEEVR(symbol, NAME, T, I)                                                                           \
-  HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,            \
-                            const I* leading, const heddle::Real<T>* least, const heddle::Real<T>* most,           \
-                            const I* first, const I* last, const heddle::Real<T>* /*tolerance*/, I* found,         \
-                            heddle::Real<T>* w, T* Z, const I* leading_z, I* support, T* work, const I* length,    \
-                            heddle::Real<T>* reals, const I* real_length, I* integers, const I* integer_length,    \
-                            I* info) {                                                                             \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
-    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                               \
-    const Workspace needed = of_syevr<T>(*n);                                                                      \
-    HEDDLE_SYEVR_CHECKS;                                                                                           \
-    if (!accepted(NAME, info, checks) || !accepted(NAME, info,                                                     \
-                                                   {{!asked && *length < needed.numbers, 18},                      \
-                                                    {!asked && *real_length < needed.reals, 20},                   \
-                                                    {!asked && *integer_length < needed.integers, 22}})) {         \
-      return;                                                                                                      \
-    }                                                                                                              \
-    work[0] = held<T>(needed.numbers);                                                                             \
-    reals[0] = held<heddle::Real<T>>(needed.reals);                                                                \
-    integers[0] = static_cast<I>(needed.integers);                                                                 \
-    if (asked) return;                                                                                             \
+#define HEDDLE_HEEVD(symbol, NAME, T, I)                                                                     \
+  HEDDLE_EXPORT void symbol(const char* job, const char* triangle, const I* n, T* A, const I* leading,       \
+                            heddle::Real<T>* w, T* work, const I* length, heddle::Real<T>* reals,            \
+                            const I* real_length, I* integers, const I* integer_length, I* info) {           \
+    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                         \
+    HEDDLE_SYEV_BODY(NAME, T, I, of_syevd<T>(is(job, 'V'), *n), {!asked && *real_length < needed.reals, 10}, \
+                     {!asked && *integer_length < needed.integers, 12});                                     \
+    reals[0] = held<heddle::Real<T>>(needed.reals);                                                          \
+    integers[0] = static_cast<I>(needed.integers);                                                           \
+  }
+#define HEDDLE_SYEVR_BODY(NAME, T, I, ...)                                                                         \
+  HEDDLE_COUNT_QUIETLY(NAME);                                                                                      \
+  const Workspace needed = of_syevr<T>(*n);                                                                        \
+  const Wanted wanted = wanted_from(range, least, most, first, last);                                              \
+  if (!accepted(NAME, info,                                                                                        \
+                {{!is_job(capital(job)), 1},                                                                       \
+                 {!is_range(wanted), 2},                                                                           \
+                 {!is_triangle(capital(triangle)), 3},                                                             \
+                 {*n < 0, 4},                                                                                      \
+                 {below(*leading, *n), 6},                                                                         \
+                 {is_empty_interval(wanted, *n), 8},                                                               \
+                 {is_wrong_first(wanted, *n), 9},                                                                  \
+                 {is_wrong_last(wanted, *n), 10},                                                                  \
+                 {*leading_z < 1 || (is(job, 'V') && *leading_z < *n), 15},                                        \
+                 {!asked && *length < needed.numbers, 18},                                                         \
+                 __VA_ARGS__})) {                                                                                  \
+    return;                                                                                                        \
+  }                                                                                                                \
+  work[0] = held<T>(needed.numbers);                                                                               \
+  integers[0] = static_cast<I>(needed.integers);                                                                   \
+  if (!asked) {                                                                                                    \
     syevr<T, I>(wanted, is(job, 'V'), is(triangle, 'L'), *n, A, *leading, found, w, Z, *leading_z, support, info); \
+  }
+#define HEDDLE_SYEVR(symbol, NAME, T, I)                                                                           \
+  HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,            \
+                            const I* leading, const T* least, const T* most, const I* first, const I* last,        \
+                            const T* /*tolerance*/, I* found, T* w, T* Z, const I* leading_z, I* support, T* work, \
+                            const I* length, I* integers, const I* integer_length, I* info) {                      \
+    const bool asked = *length == -1 || *integer_length == -1;                                                     \
+    HEDDLE_SYEVR_BODY(NAME, T, I, {!asked && *integer_length < needed.integers, 20});                              \
+  }
+#define HEDDLE_HEEVR(symbol, NAME, T, I)                                                                        \
+  HEDDLE_EXPORT void symbol(const char* job, const char* range, const char* triangle, const I* n, T* A,         \
+                            const I* leading, const heddle::Real<T>* least, const heddle::Real<T>* most,        \
+                            const I* first, const I* last, const heddle::Real<T>* /*tolerance*/, I* found,      \
+                            heddle::Real<T>* w, T* Z, const I* leading_z, I* support, T* work, const I* length, \
+                            heddle::Real<T>* reals, const I* real_length, I* integers, const I* integer_length, \
+                            I* info) {                                                                          \
+    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                            \
+    HEDDLE_SYEVR_BODY(NAME, T, I, {!asked && *real_length < needed.reals, 20},                                  \
+                      {!asked && *integer_length < needed.integers, 22});                                       \
+    reals[0] = held<heddle::Real<T>>(needed.reals);                                                             \
   }
 
 HEDDLE_PAIRS(GEQRF, geqrf, "GEQRF", GEQRF, geqrf, "GEQRF");

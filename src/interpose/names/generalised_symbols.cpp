@@ -53,72 +53,58 @@ template <class I> bool is_type(I type) {
     hegst<T>(static_cast<int>(*type), is(triangle, 'L'), *n, A, *leading_a, B, *leading_b);                        \
   }
 
-#define HEDDLE_SYGV_CHECKS                                                                             \
-  {!is_type(*type), 1}, {!is_job(capital(job)), 2}, {!is_triangle(capital(triangle)), 3}, {*n < 0, 4}, \
-      {below(*leading_a, *n), 6}, {                                                                    \
-    below(*leading_b, *n), 8                                                                           \
-  }
-#define HEDDLE_SYGV_SOLVED(T, I)                                                                                 \
+#define HEDDLE_SYGV_BODY(NAME, T, I, NEEDED, ...)                                                                \
+  HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
+  const Workspace needed = NEEDED;                                                                               \
+  if (!accepted(NAME, info,                                                                                      \
+                {{!is_type(*type), 1},                                                                           \
+                 {!is_job(capital(job)), 2},                                                                     \
+                 {!is_triangle(capital(triangle)), 3},                                                           \
+                 {*n < 0, 4},                                                                                    \
+                 {below(*leading_a, *n), 6},                                                                     \
+                 {below(*leading_b, *n), 8},                                                                     \
+                 {!asked && *length < needed.numbers, 11},                                                       \
+                 __VA_ARGS__})) {                                                                                \
+    return;                                                                                                      \
+  }                                                                                                              \
+  work[0] = held<T>(needed.numbers);                                                                             \
   if (!asked) {                                                                                                  \
     *info = static_cast<I>(                                                                                      \
         hegv<T>(static_cast<int>(*type), is(job, 'V'), is(triangle, 'L'), *n, A, *leading_a, B, *leading_b, w)); \
   }
-#define HEDDLE_SYGV_BODY(NAME, T, I)                                                                 \
-  HEDDLE_COUNT_QUIETLY(NAME);                                                                        \
-  const bool asked = *length == -1;                                                                  \
-  const Workspace needed = of_syev<T>(*n);                                                           \
-  if (!accepted(NAME, info, {HEDDLE_SYGV_CHECKS, {!asked && *length < needed.numbers, 11}})) return; \
-  work[0] = held<T>(needed.numbers);                                                                 \
-  HEDDLE_SYGV_SOLVED(T, I)
 // Symbols for real matrices, which have no additional array of real numbers.
 #define HEDDLE_SYGV(symbol, NAME, T, I)                                                                \
   HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,    \
                             const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work, \
                             const I* length, I* info) {                                                \
-    HEDDLE_SYGV_BODY(NAME, T, I)                                                                       \
+    const bool asked = *length == -1;                                                                  \
+    HEDDLE_SYGV_BODY(NAME, T, I, of_syev<T>(*n));                                                      \
   }
 #define HEDDLE_HEGV(symbol, NAME, T, I)                                                                \
   HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,    \
                             const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work, \
                             const I* length, heddle::Real<T>* /*reals*/, I* info) {                    \
-    HEDDLE_SYGV_BODY(NAME, T, I)                                                                       \
+    const bool asked = *length == -1;                                                                  \
+    HEDDLE_SYGV_BODY(NAME, T, I, of_syev<T>(*n));                                                      \
   }
-#define HEDDLE_SYGVD(symbol, NAME, T, I)                                                               \
-  HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,    \
-                            const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work, \
-                            const I* length, I* integers, const I* integer_length, I* info) {          \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                        \
-    const bool asked = *length == -1 || *integer_length == -1;                                         \
-    const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                            \
-    if (!accepted(NAME, info,                                                                          \
-                  {HEDDLE_SYGV_CHECKS,                                                                 \
-                   {!asked && *length < needed.numbers, 11},                                           \
-                   {!asked && *integer_length < needed.integers, 13}})) {                              \
-      return;                                                                                          \
-    }                                                                                                  \
-    work[0] = held<T>(needed.numbers);                                                                 \
-    integers[0] = static_cast<I>(needed.integers);                                                     \
-    HEDDLE_SYGV_SOLVED(T, I)                                                                           \
+#define HEDDLE_SYGVD(symbol, NAME, T, I)                                                                            \
+  HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,                 \
+                            const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work,              \
+                            const I* length, I* integers, const I* integer_length, I* info) {                       \
+    const bool asked = *length == -1 || *integer_length == -1;                                                      \
+    HEDDLE_SYGV_BODY(NAME, T, I, of_syevd<T>(is(job, 'V'), *n), {!asked && *integer_length < needed.integers, 13}); \
+    integers[0] = static_cast<I>(needed.integers);                                                                  \
   }
-#define HEDDLE_HEGVD(symbol, NAME, T, I)                                                                \
-  HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,     \
-                            const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work,  \
-                            const I* length, heddle::Real<T>* reals, const I* real_length, I* integers, \
-                            const I* integer_length, I* info) {                                         \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                         \
-    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                    \
-    const Workspace needed = of_syevd<T>(is(job, 'V'), *n);                                             \
-    if (!accepted(NAME, info,                                                                           \
-                  {HEDDLE_SYGV_CHECKS,                                                                  \
-                   {!asked && *length < needed.numbers, 11},                                            \
-                   {!asked && *real_length < needed.reals, 13},                                         \
-                   {!asked && *integer_length < needed.integers, 15}})) {                               \
-      return;                                                                                           \
-    }                                                                                                   \
-    work[0] = held<T>(needed.numbers);                                                                  \
-    reals[0] = held<heddle::Real<T>>(needed.reals);                                                     \
-    integers[0] = static_cast<I>(needed.integers);                                                      \
-    HEDDLE_SYGV_SOLVED(T, I)                                                                            \
+#define HEDDLE_HEGVD(symbol, NAME, T, I)                                                                     \
+  HEDDLE_EXPORT void symbol(const I* type, const char* job, const char* triangle, const I* n, T* A,          \
+                            const I* leading_a, T* B, const I* leading_b, heddle::Real<T>* w, T* work,       \
+                            const I* length, heddle::Real<T>* reals, const I* real_length, I* integers,      \
+                            const I* integer_length, I* info) {                                              \
+    const bool asked = *length == -1 || *real_length == -1 || *integer_length == -1;                         \
+    HEDDLE_SYGV_BODY(NAME, T, I, of_syevd<T>(is(job, 'V'), *n), {!asked && *real_length < needed.reals, 13}, \
+                     {!asked && *integer_length < needed.integers, 15});                                     \
+    reals[0] = held<heddle::Real<T>>(needed.reals);                                                          \
+    integers[0] = static_cast<I>(needed.integers);                                                           \
   }
 
 // REALS: the array of real numbers that complex matrices have besides, with its comma.
