@@ -347,11 +347,17 @@ void require_memory(const char* of, const Communicator* comm, double needed, dou
 
 namespace {
 
-// Bytes with the smallest slabs; before and after, unless the matrix is `placed`, of the messages that bring it.
-template <Scalar T> double smallest_of_slabs(const Shape& shape, FactorizationKind kind, bool placed) {
+// Bytes of a factorization, with the smallest slabs; also of the messages that bring the matrix, and of its copy if it
+// does not go by slabs, unless it is `placed`.
+template <Scalar T>
+double bytes_of_factoring(const Shape& shape, FactorizationKind kind, bool placed, Residence residence) {
   const Arithmetic arithmetic = shape.options.arithmetic;
-  const ColumnSlabs slabs = fewest_slabs<T>(shape.schedule, shape.columns, kind, arithmetic, 0.0);
-  return std::max(slab_bytes<T>(slabs, kind, arithmetic), placed ? 0.0 : bytes_of_messages<T>(shape.grid));
+  if (goes_by_slabs(residence, shape.grid)) {
+    const ColumnSlabs slabs = fewest_slabs<T>(shape.schedule, shape.columns, kind, arithmetic, 0.0);
+    return std::max(slab_bytes<T>(slabs, kind, arithmetic), placed ? 0.0 : bytes_of_messages<T>(shape.grid));
+  }
+  const WorkspaceBytes workspace = kind == FactorizationKind::lu ? lu_workspace<T> : cholesky_workspace<T>;
+  return workspace(shape.schedule, shape.grid, arithmetic) + (placed ? 0.0 : bytes_of_copy<T>(shape.grid));
 }
 
 }  // namespace
@@ -359,22 +365,14 @@ template <Scalar T> double smallest_of_slabs(const Shape& shape, FactorizationKi
 
 template <Scalar T>
 double lu_memory(Index rows, Index columns, int ranks, const FactorOptions& options, bool placed, Residence residence) {
-  const impl::Shape shape = impl::shape_of("lu_memory", rows, columns, ranks, options);
-  if (impl::goes_by_slabs(residence, shape.grid)) {
-    return impl::smallest_of_slabs<T>(shape, impl::FactorizationKind::lu, placed);
-  }
-  return impl::lu_workspace<T>(shape.schedule, shape.grid, shape.options.arithmetic) +
-         (placed ? 0.0 : impl::bytes_of_copy<T>(shape.grid));
+  return impl::bytes_of_factoring<T>(impl::shape_of("lu_memory", rows, columns, ranks, options),
+                                     impl::FactorizationKind::lu, placed, residence);
 }
 
 template <Scalar T>
 double cholesky_memory(Index order, int ranks, const FactorOptions& options, bool placed, Residence residence) {
-  const impl::Shape shape = impl::shape_of("cholesky_memory", order, order, ranks, options);
-  if (impl::goes_by_slabs(residence, shape.grid)) {
-    return impl::smallest_of_slabs<T>(shape, impl::FactorizationKind::cholesky, placed);
-  }
-  return impl::cholesky_workspace<T>(shape.schedule, shape.grid, shape.options.arithmetic) +
-         (placed ? 0.0 : impl::bytes_of_copy<T>(shape.grid));
+  return impl::bytes_of_factoring<T>(impl::shape_of("cholesky_memory", order, order, ranks, options),
+                                     impl::FactorizationKind::cholesky, placed, residence);
 }
 
 template <Scalar T>
@@ -399,11 +397,7 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   const Arithmetic arithmetic = shape.options.arithmetic;
   const auto kind = by_lu ? impl::FactorizationKind::lu : impl::FactorizationKind::cholesky;
   const double factors = residence == Residence::host ? 0.0 : impl::bytes_of_local<T>(order, shape.columns);
-  const double factoring =
-      impl::goes_by_slabs(residence, shape.grid)
-          ? impl::smallest_of_slabs<T>(shape, kind, true)
-          : (by_lu ? impl::lu_workspace<T> : impl::cholesky_workspace<T>)(shape.schedule, shape.grid, arithmetic) +
-                (shape.grid.divides_rows() ? impl::bytes_of_copy<T>(shape.grid) : 0.0);
+  const double factoring = impl::bytes_of_factoring<T>(shape, kind, !shape.grid.divides_rows(), residence);
   const Operation op = by_lu ? Operation::none : Operation::conjugate_transpose;
   const auto solving = [&](const CyclicAxis& right) {
     return impl::substitution_workspace<T>(shape.schedule, shape.columns, right, op, arithmetic, residence);
