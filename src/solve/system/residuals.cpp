@@ -75,14 +75,6 @@ template <Scalar T> Index exponent_of_matrix(const PlacedMatrix<T>& A) {
       A, "heddle::solve::exponent", KOKKOS_LAMBDA(Index i, Index j) { return part_size(a(i, j)); });
   return exponent_of(of_rows);
 }
-template <Scalar T> T times_two_to(const T& x, Index power) {
-  const auto part = [&](Real<T> y) { return std::ldexp(y, static_cast<int>(power)); };
-  if constexpr (is_complex<T>) {
-    return T(part(x.real()), part(x.imag()));
-  } else {
-    return part(x);
-  }
-}
 
 // Return the power that residuals below 2^size are best multiplied by.
 template <Scalar T> Index power_for(Index size) {
@@ -149,7 +141,7 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
       const Index power = powers[static_cast<std::size_t>(begin)];
       const Index last = std::min(begin + most, X.columns());
       while (end < last && powers[static_cast<std::size_t>(end)] == power) ++end;
-      const T factor = times_two_to(T(1), power);
+      const T factor(static_cast<Real<T>>(times_power(1.0, power)));
       const auto some = Kokkos::make_pair(begin, end);
       exact::gemm(A.space(), Operation::none, Operation::none, -factor, A.local(),
                   Kokkos::subview(X.local(), Kokkos::ALL, some), factor, Kokkos::subview(R.local(), Kokkos::ALL, some));
@@ -161,7 +153,7 @@ std::vector<Index> exact_residuals(const PlacedMatrix<T>& A, const PlacedMatrix<
     std::vector<T> r = column_of(B, j);
     const Index power = power_of(x, r);
     powers[static_cast<std::size_t>(j)] = power;
-    const T factor = times_two_to(T(1), power);
+    const T factor(static_cast<Real<T>>(times_power(1.0, power)));
     exact::gemv<T>(*A.ranks().comm(), Operation::none, -factor, A.distributed(), x, factor, r);
     set_column(R, j, r);
   }
