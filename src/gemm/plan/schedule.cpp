@@ -405,16 +405,6 @@ std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_p
   return schedules;
 }
 
-std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
-                               Region (*band)(const Product&, int)) {
-  std::vector<Region> regions;
-  regions.reserve(loads.size());
-  for (const Load& load : loads) {
-    regions.push_back(band(product, load.band));
-  }
-  return regions;
-}
-
 int most_bands(const Product& product) {
   if (product.half) {
     std::size_t most = 1;

@@ -192,10 +192,6 @@ inline constexpr PlanOperand operand_b{
 /// The schedules of all ranks.
 [[nodiscard]] std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass);
 
-/// Regions that the loads bring; `band` is band_of_a or band_of_b.
-[[nodiscard]] std::vector<Region> regions_of(const Product& product, const std::vector<Load>& loads,
-                                             Region (*band)(const Product&, int));
-
 /// Elements that travel between a rank and others: all, and those of them that come from or go to other nodes.
 struct Travelling {
   double all = 0.0;
