@@ -56,9 +56,11 @@ TEST(Reports, VectorsAreCutAndReportsNest) {
 }
 
 TEST(Reports, NamesAreThoseOfTheEnumerators) {
-  EXPECT_EQ(text_of(GemmReport()).find("GemmReport(products=0, tile=0, grid=0 x 0, layers=0, "), 0u) << text_of(GemmReport());
+  EXPECT_EQ(text_of(GemmReport()).find("GemmReport(products=0, tile=0, grid=0 x 0, layers=0, "), 0u)
+      << text_of(GemmReport());
   EXPECT_NE(text_of(GemmReport()).find("predicted_seconds=none"), std::string::npos);
-  EXPECT_EQ(text_of(ExpmReport()).find("ExpmReport(method=automatic, structure=general, "), 0u) << text_of(ExpmReport());
+  EXPECT_EQ(text_of(ExpmReport()).find("ExpmReport(method=automatic, structure=general, "), 0u)
+      << text_of(ExpmReport());
   search::ExternalFacesReport faces;
   faces.search.phases.push_back({"keys", 0.25});
   EXPECT_NE(text_of(faces).find("algorithm=automatic"), std::string::npos) << text_of(faces);

@@ -165,6 +165,55 @@ TYPED_TEST(Views, SingularAndEmptyOnesAreReported) {
   EXPECT_EQ(determinant(this->space, empty, nothing).exponent, 1);
 }
 
+// The Views that a program declares: LayoutLeft, with an execution space or a memory space, and their subviews.
+TYPED_TEST(Views, OfAnyLayoutWithColumnsOfStrideOneAreTaken) {
+  using T = TypeParam;
+  const Index n = 24;
+  const HostMatrix<T> A = test::host_random<T>(n, n, 3);
+  const HostMatrix<T> B = test::host_random<T>(n, 2, 4);
+  const auto solution = this->view(HostMatrix<T>("x", n, 2));
+  solve(this->space, this->view(A), this->view(B), solution);
+  const auto expect_solution = [&](const auto& x, const char* what) {
+    EXPECT_TRUE(same_bits<T>(test::to_host<T>(MatrixView<T>(x)), test::to_host<T>(solution))) << what;
+  };
+
+  const Kokkos::View<T**, Kokkos::LayoutLeft, ExecutionSpace> a("A", n, n);
+  const LocalMatrix<T> b("B", n, 2);
+  Kokkos::deep_copy(a, A);
+  Kokkos::deep_copy(b, B);
+  const LocalMatrix<T> x("x", n, 2);
+  const SolveReport report = solve(this->space, a, b, x);
+  EXPECT_EQ(report.factorization.info, 0);
+  expect_solution(x, "LayoutLeft");
+  const Kokkos::View<const T**, Kokkos::LayoutLeft, MemorySpace> constant = b;
+  const LocalMatrix<T> wide("wide", n + 3, 5);
+  const auto part = Kokkos::subview(wide, Kokkos::pair<Index, Index>(2, n + 2), Kokkos::pair<Index, Index>(1, 3));
+  solve(this->space, a, constant, part);
+  expect_solution(part, "subview");
+
+  const auto factored = this->view(A);
+  const LuReport of_view = lu(this->space, factored);
+  const LuReport factors = lu(this->space, a);
+  EXPECT_EQ(factors.pivots, of_view.pivots);
+  EXPECT_TRUE(same_bits<T>(test::to_host<T>(MatrixView<T>(a)), test::to_host<T>(factored)));
+  EXPECT_EQ(condition(this->space, a, factors, 2.0), condition(this->space, factored, of_view, 2.0));
+  EXPECT_EQ(determinant(this->space, a, factors).mantissa, determinant(this->space, factored, of_view).mantissa);
+  Kokkos::deep_copy(x, B);
+  const auto expected = this->view(B);
+  lu_solve(this->space, Operation::none, a, factors, x);
+  lu_solve(this->space, Operation::none, factored, of_view, expected);
+  EXPECT_TRUE(same_bits<T>(test::to_host<T>(MatrixView<T>(x)), test::to_host<T>(expected)));
+  Kokkos::deep_copy(a, A);
+  const auto inverted = this->view(A);
+  EXPECT_EQ(inverse(this->space, a).info, inverse(this->space, inverted).info);
+  EXPECT_TRUE(same_bits<T>(test::to_host<T>(MatrixView<T>(a)), test::to_host<T>(inverted)));
+  EXPECT_EQ(determinant(this->space, a).mantissa, determinant(this->space, inverted).mantissa);
+
+  const Kokkos::View<T**, Kokkos::LayoutRight, MemorySpace> by_rows("by rows", n, n);
+  const std::string why = test::refusal_of([&] { lu(this->space, by_rows); });
+  EXPECT_NE(why.find("expected a column-major matrix"), std::string::npos) << why;
+}
+
 TYPED_TEST(Views, OfOtherStridesAreRefusedInOneLine) {
   using T = TypeParam;
   const LocalMatrix<T> memory("memory", 40, 40);

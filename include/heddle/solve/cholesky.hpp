@@ -62,6 +62,12 @@ CholeskyReport cholesky(const Communicator& comm, const DistributedMatrix<T>& A,
 /// Error(argument) for strides that are not those of a column-major matrix.
 template <Scalar T>
 CholeskyReport cholesky(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+CholeskyReport cholesky(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& A,
+                        const FactorOptions& options = {}) {
+  return cholesky<T>(space, MatrixView<T>(A), options);
+}
 
 /// Computes X = A^-1 X from the factor of A that cholesky() left in L. Bits and cost: those of two trsm(). Throws
 /// Error(argument), on every rank alike, for shapes that don't fit.
@@ -73,5 +79,11 @@ void cholesky_solve(const Communicator& comm, const DistributedMatrix<T>& L, con
 template <Scalar T>
 void cholesky_solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& L,
                     const MatrixView<T>& X, const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+void cholesky_solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& L,
+                    const Kokkos::View<T**, Properties...>& X, const FactorOptions& options = {}) {
+  cholesky_solve<T>(space, L, MatrixView<T>(X), options);
+}
 
 }  // namespace heddle

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -59,6 +60,8 @@ struct FactorizationReport {
   /// are updates by panels row_band to column_band. Receives and sends are panels on their way (row_band is the panel).
   Timeline timeline;
 };
+/// Write the fields but the timeline as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const FactorizationReport& report);
 
 /// Report of an LU factorization. `info` is 0, or k + 1 if U(k, k) is the first diagonal element of U that is exactly
 /// zero, as LAPACK's info: U is then singular, and column k of L has not been divided by it. `gflops` counts m n^2 -
@@ -70,6 +73,8 @@ struct LuReport : FactorizationReport {
   /// Partial pivoting keeps it below 2^(n - 1), and nearly always below the square root of n.
   double growth = 0.0;
 };
+/// As above.
+std::ostream& operator<<(std::ostream& out, const LuReport& report);
 
 /// LU factorization P A = L U of m x n matrices of one shape over all ranks of a communicator, with its workspace.
 ///
@@ -137,5 +142,10 @@ LuReport lu(const Communicator& comm, const DistributedMatrix<T>& A, const Facto
 /// lu() of one rank's matrix, without a communicator. Bits: those of lu() over ranks. Throws Error(argument) for
 /// strides that are not those of a column-major matrix.
 template <Scalar T> LuReport lu(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+LuReport lu(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& A, const FactorOptions& options = {}) {
+  return lu<T>(space, MatrixView<T>(A), options);
+}
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 
 #include <heddle/solve/lu.hpp>
 
+#include <iosfwd>
 #include <limits>
 #include <vector>
 
@@ -27,6 +28,8 @@ template <Scalar T> struct QrReport : FactorizationReport {
   /// are the output of LAPACK's xGEQRF.
   std::vector<T> tau;
 };
+/// Write the fields but the timeline as Name(field=value, ...) on one line.
+template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T>& report);
 
 /// QR factorization A = Q R of m x n matrices of one shape over all ranks of a communicator, with its workspace: Q
 /// unitary, m x m, kept as min(m, n) Householder reflections; R upper triangular (trapezoidal if m < n), with a real
@@ -80,6 +83,11 @@ QrReport<T> qr(const Communicator& comm, const DistributedMatrix<T>& A, const Qr
 
 /// qr() of one rank's matrix, without a communicator. Bits: those of qr() over ranks.
 template <Scalar T> QrReport<T> qr(const ExecutionSpace& space, const MatrixView<T>& A, const QrOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+QrReport<T> qr(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& A, const QrOptions& options = {}) {
+  return qr<T>(space, MatrixView<T>(A), options);
+}
 
 /// Computes C = op(Q) C from the factors of an m x n matrix that qr() left in QR, for an m x k matrix C. `op` is none
 /// or conjugate_transpose; for real matrices transpose is the same as the latter. Both may have any placement but must
@@ -96,6 +104,12 @@ void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix
 template <Scalar T>
 void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<T>& QR, const std::vector<T>& tau,
                  const MatrixView<T>& C, const QrOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<std::type_identity_t<T>>& QR,
+                 const std::vector<T>& tau, const Kokkos::View<T**, Properties...>& C, const QrOptions& options = {}) {
+  qr_multiply<T>(space, op, QR, tau, MatrixView<T>(C), options);
+}
 
 /// Fills Q, m x k with min(m, n) <= k <= m, with the first k columns of the unitary factor of the m x n matrix that
 /// qr() left in QR. Bits, errors and the rest as qr_multiply(). Cost: 4 m k n - 2 (m + k) n^2 + 4/3 n^3 flops (m >= n).
@@ -122,6 +136,8 @@ struct LeastSquaresReport {
   /// scaled to one size by powers of two; NaN unless LeastSquaresOptions::condition is set.
   double condition = std::numeric_limits<double>::quiet_NaN();
 };
+/// As above.
+std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report);
 
 /// Finds X that makes |b - A x|_2 smallest for each column b of B and x of X, by the QR factorization of A, m x n.
 /// First the columns of A are scaled to one size by powers of two, as is each b whose numbers are near the ends of the

@@ -10,6 +10,7 @@
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
 
+#include <iosfwd>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -86,6 +87,8 @@ struct SolveReport {
   /// u). Otherwise NaN.
   double error_bound = std::numeric_limits<double>::quiet_NaN();
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SolveReport& report);
 
 /// Solves op(M) X = B for a triangle of an n x n matrix M and n x k right-hand sides, k columns of X: on entry X holds
 /// B, on return the solution. The other triangle, and a unit diagonal, are not read. A zero on the diagonal gives
@@ -105,6 +108,13 @@ template <Scalar T>
 void trsm(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
           const MatrixView<const std::type_identity_t<T>>& M, const MatrixView<T>& X,
           const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+void trsm(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal,
+          const MatrixView<const std::type_identity_t<T>>& M, const Kokkos::View<T**, Properties...>& X,
+          const FactorOptions& options = {}) {
+  trsm<T>(space, triangle, op, diagonal, M, MatrixView<T>(X), options);
+}
 
 /// Computes X = op(A)^-1 X from the factors of A that lu() left in LU. Bits and cost: those of two trsm(). Throws
 /// Error(argument), on every rank alike, for shapes that don't fit and if factors.info is not 0.
@@ -115,6 +125,12 @@ void lu_solve(const Communicator& comm, Operation op, const DistributedMatrix<T>
 template <Scalar T>
 void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const std::type_identity_t<T>>& LU,
               const LuReport& factors, const MatrixView<T>& X, const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const std::type_identity_t<T>>& LU,
+              const LuReport& factors, const Kokkos::View<T**, Properties...>& X, const FactorOptions& options = {}) {
+  lu_solve<T>(space, op, LU, factors, MatrixView<T>(X), options);
+}
 
 /// Solves A X = B by lu() or cholesky(), substitution and refinement with exact residuals. With SolveMethod::cholesky
 /// both triangles of A must be set: the lower one is factored, residuals take all of A. A and B are not changed, and X
@@ -141,6 +157,13 @@ template <Scalar T>
 SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& A,
                   const MatrixView<const std::type_identity_t<T>>& B, const MatrixView<T>& X,
                   const SolveOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_identity_t<T>>& A,
+                  const MatrixView<const std::type_identity_t<T>>& B, const Kokkos::View<T**, Properties...>& X,
+                  const SolveOptions& options = {}) {
+  return solve<T>(space, A, B, MatrixView<T>(X), options);
+}
 
 /// Report of an inversion. Growth, pivots and info are those of A with rows and columns brought to one size.
 struct InverseReport : LuReport {
@@ -150,6 +173,8 @@ struct InverseReport : LuReport {
   double scaled_condition = 0.0;
   bool ill_conditioned = false;  ///< As SolveReport's, without refinement.
 };
+/// As above.
+std::ostream& operator<<(std::ostream& out, const InverseReport& report);
 
 /// Replaces A by its inverse, by lu() and substitution, without refinement. Rows and columns are brought to one size by
 /// powers of two as solve() does; the devices must have room for this matrix, wherever A lies. If it is exactly
@@ -159,6 +184,12 @@ InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, c
 /// inverse() of one rank's matrix.
 template <Scalar T>
 InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+InverseReport inverse(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& A,
+                      const FactorOptions& options = {}) {
+  return inverse<T>(space, MatrixView<T>(A), options);
+}
 
 /// Return an estimate of the condition number |A|_1 |A^-1|_1 from |A|_1 and the factors of A that lu() left in LU. It
 /// is from below, and seldom off by a factor of three (N. Higham, "FORTRAN codes for estimating the one-norm", ACM TOMS
@@ -175,6 +206,12 @@ template <Scalar T>
 template <Scalar T>
 [[nodiscard]] double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors,
                                double norm, const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+[[nodiscard]] double condition(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& LU,
+                               const LuReport& factors, double norm, const FactorOptions& options = {}) {
+  return condition<T>(space, MatrixView<T>(LU), factors, norm, options);
+}
 
 /// Determinant, mantissa 2^exponent, which may be beyond the range of T.
 template <Scalar T> struct Determinant {
@@ -193,6 +230,12 @@ template <Scalar T>
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& A,
                                          const FactorOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+[[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& A,
+                                         const FactorOptions& options = {}) {
+  return determinant<T>(space, MatrixView<T>(A), options);
+}
 
 /// Return the determinant from the factors of A that lu() left in LU: the product of the diagonal in its order, each
 /// product rounded once, with the sign of the interchanges; NaN if a diagonal element is. 1 for an empty matrix. Bits:
@@ -204,5 +247,11 @@ template <Scalar T>
 /// determinant() from one rank's factors.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors);
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+[[nodiscard]] Determinant<T> determinant(const ExecutionSpace& space, const Kokkos::View<T**, Properties...>& LU,
+                                         const LuReport& factors) {
+  return determinant<T>(space, MatrixView<T>(LU), factors);
+}
 
 }  // namespace heddle

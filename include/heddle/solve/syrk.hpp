@@ -6,6 +6,7 @@
 #include <heddle/dist/matrix.hpp>
 #include <heddle/emulation/emulation.hpp>
 
+#include <iosfwd>
 #include <type_traits>
 
 namespace heddle {
@@ -31,6 +32,8 @@ struct SyrkReport {
   Index block = 0;                             ///< Rows and columns of a tile.
   double multiply_adds = 0.0;                  ///< Multiply-adds of all ranks, with whole tiles on the diagonal.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SyrkReport& report);
 using HerkReport = SyrkReport;
 
 /// Computes one triangle of C = alpha A A^T + beta C (op none, A of n x k) or of C = alpha A^T A + beta C (op
@@ -62,6 +65,14 @@ template <Scalar T>
 SyrkReport syrk(const ExecutionSpace& space, Triangle triangle, Operation op, std::type_identity_t<T> alpha,
                 const MatrixView<const std::type_identity_t<T>>& A, std::type_identity_t<T> beta,
                 const MatrixView<T>& C, const SyrkOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
+SyrkReport syrk(const ExecutionSpace& space, Triangle triangle, Operation op, std::type_identity_t<T> alpha,
+                const MatrixView<const std::type_identity_t<T>>& A, std::type_identity_t<T> beta,
+                const Kokkos::View<T**, Properties...>& C, const SyrkOptions& options = {}) {
+  return syrk<T>(space, triangle, op, alpha, A, beta, MatrixView<T>(C), options);
+}
 
 /// Computes one triangle of C = alpha A A^H + beta C (op none) or of C = alpha A^H A + beta C (op conjugate_transpose),
 /// as syrk(), with real alpha and beta. Imaginary parts on the diagonal of C are taken to be zero, and are zero
@@ -77,5 +88,13 @@ template <Scalar T>
 HerkReport herk(const ExecutionSpace& space, Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
                 const MatrixView<const std::type_identity_t<T>>& A, Real<std::type_identity_t<T>> beta,
                 const MatrixView<T>& C, const HerkOptions& options = {});
+/// The same for Views of other layouts, whose columns have stride one.
+template <Scalar T, class... Properties>
+// NOLINTNEXTLINE(readability-function-size): the arguments of BLAS
+HerkReport herk(const ExecutionSpace& space, Triangle triangle, Operation op, Real<std::type_identity_t<T>> alpha,
+                const MatrixView<const std::type_identity_t<T>>& A, Real<std::type_identity_t<T>> beta,
+                const Kokkos::View<T**, Properties...>& C, const HerkOptions& options = {}) {
+  return herk<T>(space, triangle, op, alpha, A, beta, MatrixView<T>(C), options);
+}
 
 }  // namespace heddle

@@ -1,0 +1,99 @@
+// Reports of factorizations and of solutions as text.
+#include "core/instantiate.hpp"
+#include "core/report_line.hpp"
+#include <heddle/solve/qr.hpp>
+#include <heddle/solve/solve.hpp>
+#include <heddle/solve/syrk.hpp>
+
+namespace heddle {
+
+std::ostream& operator<<(std::ostream& out, const FactorizationReport& report) {
+  return out << heddle::impl::ReportLine("FactorizationReport")
+                    .field("info", report.info)
+                    .field("seconds", report.seconds)
+                    .field("gflops", report.gflops)
+                    .field("arithmetic", report.arithmetic)
+                    .field("block", report.block)
+                    .field("group", report.group)
+                    .field("memory_bytes", report.memory_bytes);
+}
+
+std::ostream& operator<<(std::ostream& out, const LuReport& report) {
+  return out << heddle::impl::ReportLine("LuReport")
+                    .field("info", report.info)
+                    .field("seconds", report.seconds)
+                    .field("gflops", report.gflops)
+                    .field("arithmetic", report.arithmetic)
+                    .field("block", report.block)
+                    .field("group", report.group)
+                    .field("memory_bytes", report.memory_bytes)
+                    .field("pivots", report.pivots)
+                    .field("growth", report.growth);
+}
+
+template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T>& report) {
+  return out << heddle::impl::ReportLine("QrReport")
+                    .field("info", report.info)
+                    .field("seconds", report.seconds)
+                    .field("gflops", report.gflops)
+                    .field("arithmetic", report.arithmetic)
+                    .field("block", report.block)
+                    .field("group", report.group)
+                    .field("memory_bytes", report.memory_bytes)
+                    .field("tau", report.tau);
+}
+
+std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report) {
+  return out << heddle::impl::ReportLine("LeastSquaresReport")
+                    .field("qr", report.qr)
+                    .field("seconds", report.seconds)
+                    .field("residual_norms", report.residual_norms)
+                    .field("condition", report.condition);
+}
+
+std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
+  return out << heddle::impl::ReportLine("SolveReport")
+                    .field("factorization", report.factorization)
+                    .field("equilibrated", report.equilibrated)
+                    .field("seconds", report.seconds)
+                    .field("memory_bytes", report.memory_bytes)
+                    .field("normwise_error", report.normwise_error)
+                    .field("componentwise_error", report.componentwise_error)
+                    .field("scaled_residual", report.scaled_residual)
+                    .field("condition", report.condition)
+                    .field("scaled_condition", report.scaled_condition)
+                    .field("ill_conditioned", report.ill_conditioned)
+                    .field("overflow", report.overflow)
+                    .field("error_bound", report.error_bound);
+}
+
+std::ostream& operator<<(std::ostream& out, const InverseReport& report) {
+  return out << heddle::impl::ReportLine("InverseReport")
+                    .field("info", report.info)
+                    .field("seconds", report.seconds)
+                    .field("gflops", report.gflops)
+                    .field("arithmetic", report.arithmetic)
+                    .field("block", report.block)
+                    .field("group", report.group)
+                    .field("memory_bytes", report.memory_bytes)
+                    .field("pivots", report.pivots)
+                    .field("growth", report.growth)
+                    .field("equilibrated", report.equilibrated)
+                    .field("condition", report.condition)
+                    .field("scaled_condition", report.scaled_condition)
+                    .field("ill_conditioned", report.ill_conditioned);
+}
+
+std::ostream& operator<<(std::ostream& out, const SyrkReport& report) {
+  return out << heddle::impl::ReportLine("SyrkReport")
+                    .field("seconds", report.seconds)
+                    .field("gflops", report.gflops)
+                    .field("arithmetic", report.arithmetic)
+                    .field("block", report.block)
+                    .field("multiply_adds", report.multiply_adds);
+}
+
+#define INSTANTIATE(T) template std::ostream& operator<<(std::ostream&, const QrReport<T>&)
+HEDDLE_FOR_EACH_SCALAR(INSTANTIATE);
+
+}  // namespace heddle
