@@ -17,7 +17,8 @@ packages_python=(python3-dev python3-venv)
 # VTK is what tests of external faces compare with.
 packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev libvtk9-dev iproute2 util-linux)
 packages_lint=(python3 clang-format)
-packages_docs=(doxygen)
+# NumPy is what the Python package imports.
+packages_docs=(doxygen furo python3-sphinx python3-myst-parser python3-breathe python3-sphinx-copybutton python3-numpy)
 # clang-tidy 14, Debian 12's own, crashes on C++20 and finds errors in it that are none.
 packages_tidy=(clang-tidy-19 libomp-19-dev)
 packages_fuzz=(clang libclang-rt-dev libomp-dev)
