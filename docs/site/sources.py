@@ -57,7 +57,7 @@ class Site:
 
         def replacement(match):
             picture, words, (target, _, anchor) = match[1], text[match.start(2):match.end(2)], match[3].partition("#")
-            path = str((ROOT / file).parent.joinpath(target).resolve().relative_to(ROOT)) if target else file
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(file), target)) if target else file
             if picture:
                 self.pictures.add(path)
                 return f"![{words}](/{path})"
@@ -108,7 +108,8 @@ class Site:
             texts[page] += toctree([f"/{one}" for one in pages])
         for page, text in texts.items():
             self.write(page, text)
-        for picture in self.pictures:
+        # Sphinx names the pages whose pictures are missing.
+        for picture in filter(lambda one: (ROOT / one).is_file(), sorted(self.pictures)):
             (self.folder / picture).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / picture).write_bytes((ROOT / picture).read_bytes())
 
