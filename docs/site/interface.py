@@ -187,8 +187,8 @@ def c_page(about):
 def cpp_texts(root, xml):
     entries, labels = things(xml)
     of_rooms = headers(root)
-    page = (root / rooms.PAGE).read_text(encoding="utf-8")
-    about = {rooms.one_name(number, cells[0]): cells[1] for number, cells in rooms.rows_of(page)["rooms"]}
+    pages = {page: (root / page).read_text(encoding="utf-8") for page in rooms.PAGES}
+    about = {rooms.one_name(place, cells[0]): cells[1] for place, cells in rooms.rows_of(pages, rooms.COLUMNS)["rooms"]}
     shown = [room for room in about if room in of_rooms or room == "c"]
     index = heading("C++ by room", "=") + CPP_INDEX
     for room in shown:
