@@ -63,7 +63,12 @@ template <Scalar T, class Apply> NormEstimate estimate_norm(std::size_t n, const
     signs = std::move(next);
     const ScaledVector<T> z = apply(Operation::conjugate_transpose, signs);
     std::size_t largest = 0;
-    for (std::size_t j = 1; j < n; ++j) largest = z.size(largest) < z.size(j) ? j : largest;
+    for (std::size_t j = 1; j < n; ++j) {
+      // If a product overflowed, any column is as good as another.
+      const Size best_yet = z.size(largest);
+      const Size other = z.size(j);
+      if (!is_finite(best_yet.number) || !is_finite(other.number) || best_yet < other) largest = j;
+    }
     if (largest == last) break;
     last = best.column = largest;
     std::fill(x.begin(), x.end(), T(0));
