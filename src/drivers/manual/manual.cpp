@@ -62,7 +62,8 @@ const std::vector<std::pair<std::string, std::string>>& environment() {
        "preference; else all."},
       {"HEDDLE_GPU_AWARE_MPI", "1 says that MPI takes memory of GPUs, 0 that it does not; else MPI is asked."},
       {"HEDDLE_PYTHON",
-       "The Python that draws for heddle plot, with matplotlib, numpy and h5py; else /usr/bin/python3."},
+       "The Python that draws for heddle plot, with matplotlib, numpy and h5py; else that of the environment that pip "
+       "installed heddle into, if it has them; else /usr/bin/python3."},
       {"HEDDLE_BLAS_DEVICE", "1 has a program under heddle run compute large products on the GPU, as --device does."},
       {"HEDDLE_BLAS_REPORT",
        "1 has a program under heddle run print at its end which routines of the BLAS it called, as --report does."},
