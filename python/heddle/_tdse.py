@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
@@ -142,6 +143,17 @@ def _deck_text(deck):
     return "\n".join(lines) + "\n"
 
 
+def _deck_path(given):
+    """Return the path of a deck given by path or by the name of a shipped deck, as `heddle tdse` takes them."""
+    if os.path.exists(given) or os.path.dirname(given):
+        return given
+    folder = os.path.join(os.path.dirname(__file__), "_command", "share", "heddle", "decks")
+    shipped = sorted(name.removesuffix(".toml") for name in os.listdir(folder)) if os.path.isdir(folder) else []
+    if given.removesuffix(".toml") in shipped:
+        return os.path.join(folder, given.removesuffix(".toml") + ".toml")
+    raise FileNotFoundError(errno.ENOENT, f"tdse: deck is no file and none of the shipped decks {', '.join(shipped)}", given)
+
+
 def _setting(key, value):
     if not isinstance(key, str):
         raise TypeError(f"tdse: a key of type {type(key).__name__} in settings; expected a text")
@@ -158,8 +170,9 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
     Parameters
     ----------
     deck : dict or path
-        Tables of keys, as {"grid": {"xmin": -10.0, ...}, ...} or {"grid.xmin": -10.0, ...}, or the path of a TOML
-        file. "pulse" is a list of dicts; "pulse.1.amplitude" sets a key of the first one, with or without the list. All
+        Tables of keys, as {"grid": {"xmin": -10.0, ...}, ...} or {"grid.xmin": -10.0, ...}; the path of a TOML
+        file; or, if there is no such file, the name of a deck that comes with the package, as "h2plus". "pulse" is a
+        list of dicts; "pulse.1.amplitude" sets a key of the first one, with or without the list. All
         quantities are in atomic units; docs/site/deck-keys.md has every key.
     settings : dict, optional
         Values that replace those of the deck, as {"time.steps": 10}.
@@ -203,8 +216,8 @@ def tdse(deck, settings=None, *, psi=None, callback=None, progress=None, output=
         text, name = _deck_text(deck), "deck"
     else:
         if not isinstance(deck, (str, os.PathLike)):
-            raise refusal("tdse", "deck", deck, "a dict or the path of a file")
-        name = path("tdse", "deck", deck)
+            raise refusal("tdse", "deck", deck, "a dict, the path of a file or the name of a shipped deck")
+        name = _deck_path(path("tdse", "deck", deck))
         with open(name, encoding="utf-8") as file:
             text = file.read()
     if psi is not None:

@@ -42,6 +42,20 @@ def test_settings_dotted_keys_and_files(tmp_path):
     assert all(one[name].tobytes() == again[name].tobytes() for name in one)
 
 
+def test_shipped_decks_have_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    short = {"time.steps": 2}
+    run, same = heddle.tdse("harmonic-coherent", short), heddle.tdse("harmonic-coherent.toml", short)
+    assert run.steps == 2 and all(run[name].tobytes() == same[name].tobytes() for name in run)
+    assert not os.listdir(tmp_path)  # a deck's output.file is the command's
+    # A file of that name goes first.
+    (tmp_path / "harmonic-coherent").write_text(heddle.tdse(COHERENT, short).deck)
+    assert heddle.tdse("harmonic-coherent", short)["/density"].shape[1] == 97
+    for unknown in ("nowhere", "nowhere.toml"):
+        with pytest.raises(FileNotFoundError, match=rf"shipped decks drift, h2plus, h2plus-laser.*: '{unknown}'"):
+            heddle.tdse(unknown)
+
+
 def test_callbacks_and_given_states():
     seen = []
 

@@ -139,6 +139,20 @@ class Runs(TdseTest):
             with self.subTest(name):
                 self.assertEqual(self.tdse(name, "--set", "time.steps=2")["results"]["steps"], 2)
 
+    def test_shipped_decks_are_taken_by_name(self):
+        names = [name.removesuffix(".toml") for name in os.listdir(DECKS)]
+        message = self.refuse("tdse", "nowhere", message="nowhere: there is no such deck").complaints[0]
+        shipped = message[message.index("(shipped ones: ") + 15:].rstrip(")").split(", ")
+        self.assertEqual(sorted(shipped), sorted(names))
+        for given in ("drift", "drift.toml"):
+            self.tdse(given, "--set", "time.steps=2")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["drift.h5", "report.json", "small.toml"])
+        self.assertEqual(sorted(os.listdir(DECKS)), sorted(name + ".toml" for name in names))
+        # A file of that name goes first, and a name with a folder is that of a file.
+        self.write("drift", SMALL)
+        self.assertEqual(self.tdse("drift", "--set", "time.steps=2", "--output", "own.h5")["inputs"]["points"], 61)
+        self.refuse("tdse", "./h2plus", message="./h2plus: there is no such deck")
+
     def test_nodes_of_the_stretched_wells_come_and_go_without_flicker(self):
         # Levels 0 and 2 beat: two nodes between the wells, twice. A restart within the first time, after step 928, at which
         # they go on but would not begin, follows the same nodes.
