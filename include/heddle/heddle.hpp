@@ -80,6 +80,7 @@
 #include <heddle/search/duplicates.hpp>
 #include <heddle/search/faces.hpp>
 #include <heddle/search/grid.hpp>
+#include <heddle/solve/batched.hpp>
 #include <heddle/solve/cholesky.hpp>
 #include <heddle/solve/lu.hpp>
 #include <heddle/solve/memory.hpp>

@@ -23,14 +23,14 @@ from . import exact
 from ._distributed import Communicator, DistributedMatrix
 from ._eigen import EighBatchedReport, EighReport, eigh, eigh_batched
 from ._expm import ExpmMultiplyReport, ExpmReport, expm_multiply
+from ._factorizations import FactorizationReport, LuReport, cho_solve, cholesky, lu, lu_factor, lu_solve
 from ._frechet import ExpmFrechetReport, expm_frechet
 from ._gradients import expm
 from ._options import checked as _checked
 from ._phi import PhiReport, phi, phi_multiply
 from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
-from ._solve import (FactorizationReport, IllConditionedWarning, LuReport, SolveReport, cho_solve, cholesky, inv, lu,
-                     lu_factor, lu_solve, slogdet, solve)
+from ._solve import IllConditionedWarning, SolveReport, inv, slogdet, solve
 from ._tdse import TdseResult, TdseStep, tdse, verify
 
 __all__ = [

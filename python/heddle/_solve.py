@@ -1,17 +1,18 @@
-"""Factorizations and systems of linear equations."""
+"""Systems of linear equations, inverses and determinants."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import _core
-from ._arrays import matrix, operands, real_name, require_apart, result, square, stack_of
+from ._arrays import operands, real_name, require_apart, result, square, stack_of
 from ._distributed import DistributedMatrix, together
-from ._options import checked, flag, one_of, refusal, warn, whole
+from ._factorizations import LuReport, columns
+from ._options import checked, one_of, warn
+from ._stacks import index_of, parts
 
 
 class IllConditionedWarning(RuntimeWarning):
@@ -26,35 +27,6 @@ class IllConditionedWarning(RuntimeWarning):
     ...     print(heddle.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.ones(2)))
     [0.5  0.25]
     """
-
-
-@dataclass(frozen=True)
-class FactorizationReport:
-    """How a matrix was factored."""
-
-    info: int
-    """0, or the first step that found no pivot, counted from 1."""
-    seconds: float
-    gflops: float
-    """Flops of the algorithm in 10^9 per second; a complex multiply-add counts eight."""
-    arithmetic: str
-    """"native" or "emulated"."""
-    block: int
-    """Number of columns of a panel."""
-    group: int
-    """Number of panels of a group."""
-    memory_bytes: float
-    """Memory used besides the matrix."""
-
-
-@dataclass(frozen=True)
-class LuReport(FactorizationReport):
-    """How an LU factorization was computed."""
-
-    pivots: list[int]
-    """Step k exchanged row k with row pivots[k]."""
-    growth: float
-    """Largest |u_ij| divided by the largest |a_ij|."""
 
 
 @dataclass(frozen=True)
@@ -85,218 +57,6 @@ class SolveReport:
     """Proven bound on |x - a^-1 b| / |x|, if `certificate` requests it; infinite if none could be proven."""
 
 
-@checked()
-def lu_factor(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None, full_output=False):
-    """Compute the LU factorization P a = L U with partial pivoting, like scipy.linalg.lu_factor.
-
-    Parameters
-    ----------
-    a : (m, n) array
-        Matrix; of any strides. Integers become float64.
-    overwrite_a : bool
-        Whether to overwrite a with the factors.
-    arithmetic : "native", "emulated" or "auto"
-        Arithmetic of the updates. With "emulated", factors and pivots have the same bits on every machine and with any
-        number of threads.
-    block, group : int
-        Number of columns of a panel, and number of panels applied together, a power of two; 0: automatic. The bits of
-        the result depend on them.
-    progress : callable or bar of tqdm, optional
-        Function called with the share done, from 0 to 1; or a bar, which is advanced.
-    full_output : bool
-        Whether to return a LuReport, too.
-
-    Returns
-    -------
-    lu : (m, n) array
-        U on and above the diagonal, the unit lower triangular L below it; column-major.
-    piv : (min(m, n),) array of int64, in host memory
-        Step k exchanged row k with row piv[k].
-    report : LuReport, if full_output
-
-    Warns
-    -----
-    RuntimeWarning
-        If the matrix is exactly singular; it is factored to the end, as by SciPy.
-
-    Examples
-    --------
-    >>> import numpy as np, heddle
-    >>> lu, piv = heddle.lu_factor(np.array([[1.0, 2.0], [4.0, 2.0]]))
-    >>> lu
-    array([[4.  , 2.  ],
-           [0.25, 1.5 ]])
-    >>> piv
-    array([1, 1])
-    """
-    given = a
-    kind, name, (a,) = operands("lu_factor", a=a)
-    matrix("lu_factor", a)
-    overwrite_a = overwrite_a and a is given
-    out = result("lu_factor", kind, a if overwrite_a else None, a.shape, name, a, "F")
-    report = LuReport(**_core.lu_factor(a, out, _core.FactorOptions(arithmetic, block, group, progress)))
-    if report.info:
-        warn(RuntimeWarning, f"lu_factor: the matrix is singular: U({report.info}, {report.info}) is zero, counted from 1")
-    factors = (out if overwrite_a else kind.finish(out), np.array(report.pivots, np.int64))
-    return (*factors, report) if full_output else factors
-
-
-def _permutation(pivots, rows):
-    """Return for each i the row of a that is row i of P a."""
-    order = np.arange(rows)
-    for k, pivot in enumerate(pivots):
-        order[[k, pivot]] = order[[pivot, k]]
-    return order
-
-
-@checked()
-def lu(a, permute_l=False, overwrite_a=False, p_indices=False, *, arithmetic="native", block=0, group=0,
-       progress=None):
-    """Compute the factors of a = P L U, like scipy.linalg.lu.
-
-    Return P, L and U; P L and U with permute_l; or p, L and U with a = L[p] U with p_indices. P and p are NumPy arrays.
-    See lu_factor() for the options.
-
-    Examples
-    --------
-    >>> import numpy as np, heddle
-    >>> a = np.array([[1.0, 2.0], [4.0, 2.0]])
-    >>> p, l, u = heddle.lu(a)
-    >>> np.array_equal(p @ l @ u, a)
-    True
-    """
-    kind, _, (a,) = operands("lu", a=a)
-    matrix("lu", a)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        factors, pivots = lu_factor(a, overwrite_a, arithmetic=arithmetic, block=block, group=group, progress=progress)
-    m, n = a.shape
-    k = min(m, n)
-    lower = kind.xp.tril(factors[:, :k], -1)
-    for i in range(k if kind.name != "jax" else 0):
-        lower[i, i] = 1
-    if kind.name == "jax":
-        lower = lower.at[np.arange(k), np.arange(k)].set(1)
-    upper = kind.xp.triu(factors[:k, :])
-    order = np.argsort(_permutation(pivots, m))
-    if permute_l:
-        return lower[kind.xp.asarray(order) if kind.name == "cupy" else order], upper
-    if p_indices:
-        return order, lower, upper
-    return np.eye(m)[:, _permutation(pivots, m)], lower, upper
-
-
-def _columns(b):
-    """Return right-hand sides as a matrix."""
-    return b[:, None] if len(b.shape) == 1 else b
-
-
-@checked(trans=one_of(0, 1, 2, expected="0, 1 or 2"))
-def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, *, arithmetic="native", block=0, group=0):
-    """Solve a x = b, a^T x = b (trans=1) or a^H x = b (trans=2) with the factors of lu_factor().
-
-    Examples
-    --------
-    >>> import numpy as np, heddle
-    >>> a = np.array([[1.0, 2.0], [4.0, 2.0]])
-    >>> heddle.lu_solve(heddle.lu_factor(a), np.array([3.0, 6.0]))
-    array([1., 1.])
-    """
-    try:
-        factors, pivots = lu_and_piv
-        pivots = list(pivots)
-    except (TypeError, ValueError):
-        raise refusal("lu_solve", "lu_and_piv", lu_and_piv, "the pair that lu_factor() returns") from None
-    pivots = [whole(0)("lu_solve", "a pivot of lu_and_piv", pivot) for pivot in pivots]
-    return _factored_solve("lu_solve", "lu_and_piv[0]", factors, pivots, b, "NTC"[trans], overwrite_b,
-                           _core.FactorOptions(arithmetic, block, group, None))
-
-
-def _factored_solve(function, what, factors, pivots, b, operation, overwrite_b, options):
-    given = b
-    kind, name, (factors, b) = operands(function, **{what: factors, "b": b})
-    matrix(function, factors, what)
-    square(function, factors, what)
-    if len(b.shape) not in (1, 2) or b.shape[0] != factors.shape[0]:
-        raise ValueError(f"{function}: factors of {factors.shape[0]} rows, and b has shape {tuple(b.shape)}")
-    overwrite_b = overwrite_b and b is given
-    x = result(function, kind, b if overwrite_b else None, b.shape, name, b, "F")
-    _core.factored_solve(factors, pivots, _columns(b), _columns(x), operation, options)
-    return x if overwrite_b else kind.finish(x)
-
-
-@checked()
-def cholesky(a, /, *, upper=False, out=None, arithmetic="native", block=0, group=0, progress=None, full_output=False):
-    """Compute the Cholesky factor L of a = L L^H, like numpy.linalg.cholesky, or with `upper` U = L^H.
-
-    Parameters
-    ----------
-    a : (..., n, n) array
-        Hermitian, positive definite matrix or stack; of any strides. Only the lower triangle is read; with `upper` only
-        the upper one.
-    out : (..., n, n) array, optional
-        Array for the factor; it may be a itself.
-    arithmetic, block, group, progress
-        See lu_factor().
-    full_output : bool
-        Whether to return a FactorizationReport, too (for a stack a list of them).
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If a is not positive definite.
-
-    Examples
-    --------
-    >>> import numpy as np, heddle
-    >>> heddle.cholesky(np.array([[4.0, 2.0], [2.0, 10.0]]))
-    array([[2., 0.],
-           [1., 3.]])
-    """
-    kind, name, (a,) = operands("cholesky", a=a)
-    square("cholesky", a)
-    given = out
-    out = result("cholesky", kind, out, a.shape, name, a, "F" if len(a.shape) == 2 else "C")
-    if given is not None and len(a.shape) > 2:
-        require_apart("cholesky", kind, out, in_place=True, a=a)
-    options = _core.FactorOptions(arithmetic, block, group, progress)
-    reports = []
-    # The lower triangle of a^T is the upper one of a, and the transpose of its factor is U.
-    from_, to = (kind.swapped(a), kind.swapped(out)) if upper else (a, out)
-    for i in np.ndindex(*a.shape[:-2]):
-        report = FactorizationReport(**_core.cholesky(from_[i], to[i], options))
-        if report.info:
-            raise np.linalg.LinAlgError(f"cholesky: the matrix{f' {i}' if i else ''} is not positive definite: "
-                                        f"pivot {report.info} is not, counted from 1")
-        reports.append(report)
-    out = kind.finish(out) if given is None else out
-    return (out, reports[0] if len(a.shape) == 2 else reports) if full_output else out
-
-
-@checked()
-def cho_solve(c_and_lower, b, overwrite_b=False, *, arithmetic="native", block=0, group=0):
-    """Solve a x = b with the factor (c, lower) of a = L L^H: c is L if lower is true, and U = L^H otherwise.
-
-    Examples
-    --------
-    >>> import numpy as np, heddle
-    >>> l = heddle.cholesky(np.array([[4.0, 2.0], [2.0, 10.0]]))
-    >>> heddle.cho_solve((l, True), np.array([6.0, 12.0]))
-    array([1., 1.])
-    """
-    try:
-        factor, lower = c_and_lower
-    except (TypeError, ValueError):
-        raise refusal("cho_solve", "c_and_lower", c_and_lower, "the pair of a factor of cholesky() and True or False") from None
-    what = "c_and_lower[0]"
-    if not flag("cho_solve", "c_and_lower[1]", lower):
-        kind, _, (factor,) = operands("cho_solve", **{what: factor})
-        matrix("cho_solve", factor, what)
-        factor = kind.xp.conj(kind.swapped(factor))
-    return _factored_solve("cho_solve", what, factor, None, b, "N", overwrite_b,
-                           _core.FactorOptions(arithmetic, block, group, None))
-
-
 _METHODS = {"general": False, "gen": False, None: False, "positive definite": True, "pos": True}
 
 
@@ -308,9 +68,11 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     Parameters
     ----------
     a : (..., n, n) array, or DistributedMatrix
-        Matrix or stack; of any strides, copied if not column-major.
+        Matrix or stack; of any strides, copied if not column-major. The matrices of a stack have the bits of x that they
+        have alone. Those of up to 64 rows are dealt out to the threads, without full_output and certificate at a rate near
+        that of numpy.linalg.solve.
     b : (n,) or (..., n, k) array, or DistributedMatrix
-        Right-hand sides.
+        Right-hand sides: one vector for all matrices, or matrices, whose stack and that of a broadcast, as in NumPy 2.
     assume_a : "general" or "positive definite"
         Structure of a: solved by LU or, in half the time, by Cholesky. Both triangles of a must be set. "gen" and
         "pos" are accepted, as in scipy.linalg.solve.
@@ -334,7 +96,7 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a is singular, or not positive definite.
+        If a is singular, or not positive definite; the first such matrix of a stack is named by its index.
 
     Warns
     -----
@@ -371,51 +133,88 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     tail = tuple(b.shape) if vector else tuple(b.shape[-2:])
     given = out
     out = result("solve", kind, out, stack + tail, name, a, "F" if not stack else "C")
-    if stack:
-        if given is not None:
-            require_apart("solve", kind, out, in_place=True, a=a, b=b)
-        a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
-        b = kind.broadcast(b, stack + tail)
-    reports = []
-    for i in np.ndindex(*stack):
-        entries = _core.solve(a[i], _columns(b[i]), _columns(out[i]), _METHODS[assume_a], equilibrate, refinements,
-                              full_output, certificate, options)
-        reports.append(_report(entries, _METHODS[assume_a], certificate, i))
+    if given is not None:
+        require_apart("solve", kind, out, a=a, b=b)
+    positive = _METHODS[assume_a]
+    if full_output or certificate or not (stack or a.shape[-1] <= _core.largest_small_system):
+        reports = _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, full_output, certificate, options)
+    else:
+        _in_one_call(kind, stack, a, b, out, vector, positive, equilibrate, refinements, options)
+        reports = []
     out = kind.finish(out) if given is None else out
     return (out, reports if stack else reports[0]) if full_output else out
 
 
+def _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, measure, certificate, options):
+    """Solve a system or a stack with a report for each."""
+    if stack:
+        a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
+        b = kind.broadcast(b, stack + tuple(out.shape[len(stack):]))
+    reports = []
+    for i in np.ndindex(*stack):
+        entries = _core.solve(a[i], columns(b[i]), columns(out[i]), positive, equilibrate, refinements, measure,
+                              certificate, options)
+        reports.append(_report(entries, positive, certificate, i))
+    return reports
+
+
+def _in_one_call(kind, stack, a, b, out, vector, positive, equilibrate, refinements, options):
+    """Solve a system or a stack, with no more than a tuple for each matrix that is to be mentioned."""
+    if vector:
+        b, out = b[..., None], out[..., None]
+    many = stack or (1,)
+    a = kind.broadcast(a, many + tuple(a.shape[-2:]))
+    b = kind.broadcast(b, many + tuple(b.shape[-2:]))
+    out = out if stack else out[None]
+    for first, (from_, right, to) in parts(kind, many, a, b, out):
+        for matrix, *found in _core.solve_stack(from_, right, to, positive, equilibrate, refinements, options):
+            _judge("solve", index_of(first + matrix, stack), *found, positive=positive)
+
+
 def _report(entries, positive, certificate, index=()):
-    """Return the report of a solved system and issue its warnings; raise LinAlgError if it was not solved."""
+    """Return the report of a system and issue its warnings; raise LinAlgError if it was not solved."""
     report = SolveReport(**{**entries, "factorization": LuReport(**entries["factorization"])})
-    info = report.factorization.info
-    if info:
-        what = f"solve: the matrix{f' {index}' if index else ''} is "
-        raise np.linalg.LinAlgError(what + (f"not positive definite: pivot {info} is not, counted from 1" if positive
-                                            else f"singular: U({info}, {info}) is zero, counted from 1"))
-    of = f"solve: the matrix{f' {index}' if index else ''}"
-    if report.ill_conditioned:
-        warn(IllConditionedWarning, of + _ill(report.scaled_condition))
-    elif certificate and math.isinf(report.error_bound):
-        warn(IllConditionedWarning, f"{of} has condition {report.scaled_condition:.3g}: no bound of the error of x "
-                                    "could be proven")
-    if report.overflow:
-        warn(RuntimeWarning, f"solve: column {report.overflow - 1} of x{f' {index}' if index else ''} overflows")
+    _judge("solve", index, report.factorization.info, report.ill_conditioned, report.scaled_condition, report.overflow,
+           positive=positive, no_bound=certificate and math.isinf(report.error_bound))
     return report
 
 
-def _ill(condition):
-    return f" is ill-conditioned, with condition {condition:.3g}: no digit of the result need be right"
+def _judge(function, index, info, ill_conditioned, condition, overflow, *, positive=False, no_bound=False):
+    """Raise LinAlgError for a matrix that has no factors; issue the warnings for one that has."""
+    place = f" {index}" if index else ""
+    if info:
+        raise np.linalg.LinAlgError(f"{function}: the matrix{place} is " + (
+            f"not positive definite: pivot {info} is not, counted from 1" if positive
+            else f"singular: U({info}, {info}) is zero, counted from 1"))
+    if ill_conditioned:
+        warn(IllConditionedWarning, f"{function}: the matrix{place} is ill-conditioned, with condition {condition:.3g}: "
+                                    "no digit of the result need be right")
+    elif no_bound:
+        warn(IllConditionedWarning, f"{function}: the matrix{place} has condition {condition:.3g}: no bound of the error of "
+                                    "x could be proven")
+    if overflow:
+        warn(RuntimeWarning, f"{function}: column {overflow - 1} of x{place} overflows")
 
 
 @checked()
 def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None):
-    """Invert a square matrix, without refinement. See lu_factor() for the options.
+    """Invert a square matrix or each matrix of a stack, like numpy.linalg.inv, without refinement. See lu_factor() for the
+    options.
+
+    Each matrix of a stack has the bits that it has alone. A stack of small matrices (up to 64 rows) takes one call of C++
+    and all threads.
+
+    Parameters
+    ----------
+    a : (..., n, n) array
+        Matrix or stack; of any strides.
+    overwrite_a : bool
+        Whether to overwrite a with the inverse.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a is singular.
+        If a is singular; the first such matrix of a stack is named by its index.
 
     Warns
     -----
@@ -431,15 +230,18 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
     """
     given = a
     kind, name, (a,) = operands("inv", a=a)
-    matrix("inv", a)
     square("inv", a)
+    stack = tuple(a.shape[:-2])
     overwrite_a = overwrite_a and a is given
-    out = result("inv", kind, a if overwrite_a else None, a.shape, name, a, "F")
-    found = _core.inverse(a, out, _core.FactorOptions(arithmetic, block, group, progress))
-    if info := found["info"]:
-        raise np.linalg.LinAlgError(f"inv: the matrix is singular: U({info}, {info}) is zero, counted from 1")
-    if found["ill_conditioned"]:
-        warn(IllConditionedWarning, "inv: the matrix" + _ill(found["scaled_condition"]))
+    out = result("inv", kind, a if overwrite_a else None, a.shape, name, a, "C" if stack else "F")
+    options = _core.FactorOptions(arithmetic, block, group, progress)
+    if stack or a.shape[-1] <= _core.largest_small_system:
+        for first, (from_, to) in parts(kind, stack or (1,), *((a, out) if stack else (a[None], out[None]))):
+            for matrix, *found in _core.inverse_stack(from_, to, options):
+                _judge("inv", index_of(first + matrix, stack), *found)
+    else:
+        found = _core.inverse(a, out, options)
+        _judge("inv", (), found["info"], found["ill_conditioned"], found["scaled_condition"], 0)
     return out if overwrite_a else kind.finish(out)
 
 
@@ -448,7 +250,16 @@ def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
     """Compute the sign of a determinant and the logarithm of its absolute value, like numpy.linalg.slogdet. See
     lu_factor() for the options.
 
-    Those of a stack of matrices are two arrays of the library of a.
+    Parameters
+    ----------
+    a : (..., n, n) array
+        Matrix or stack; of any strides. Each matrix of a stack has the bits that it has alone.
+
+    Returns
+    -------
+    sign, logarithm
+        Numbers of NumPy; for a stack two arrays of the library of a, of the shape of the stack. The sign of a singular
+        matrix is 0 and its logarithm -inf.
 
     Examples
     --------
@@ -462,23 +273,11 @@ def slogdet(a, *, arithmetic="native", block=0, group=0, progress=None):
     options = _core.FactorOptions(arithmetic, block, group, progress)
     stack = tuple(a.shape[:-2])
     if not stack:
-        return _sign_and_logarithm(name, *_core.determinant(a, options))
+        sign, logarithm = np.empty(1, name), np.empty(1, real_name(name))
+        _core.slogdet(a[None], sign, logarithm, options)
+        return sign[0], logarithm[0]
     signs = result("slogdet", kind, None, stack, name, a)
     logarithms = result("slogdet", kind, None, stack, real_name(name), a)
-    for i in np.ndindex(*stack):
-        sign, logarithm = _sign_and_logarithm(name, *_core.determinant(a[i], options))
-        signs[i], logarithms[i] = sign.item(), logarithm.item()
+    for _, (from_, sign, logarithm) in parts(kind, stack, a, signs, logarithms):
+        _core.slogdet(from_, sign, logarithm, options)
     return kind.finish(signs), kind.finish(logarithms)
-
-
-def _sign_and_logarithm(name, real, imaginary, exponent):
-    """Return sign and logarithm of the size of the determinant (real + i imaginary) 2^exponent of elements of a type."""
-    mantissa = complex(real, imaginary) if name.startswith("complex") else real
-    size = abs(mantissa)
-    scalar = np.dtype(name).type
-    logarithm = -math.inf if size == 0 else math.log(size) + exponent * math.log(2)
-    if size == math.inf and not name.startswith("complex"):
-        sign = scalar(math.copysign(1, mantissa))
-    else:
-        sign = scalar(0) if size == 0 else scalar(mantissa / size)
-    return sign, sign.real.dtype.type(logarithm)

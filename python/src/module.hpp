@@ -8,6 +8,7 @@ namespace heddle::python {
 void bind_information(nanobind::module_& module);
 void bind_matmul(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
+void bind_stacks(nanobind::module_& module);
 void bind_eigen(nanobind::module_& module);
 void bind_expm(nanobind::module_& module);
 void bind_action(nanobind::module_& module);

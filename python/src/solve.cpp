@@ -114,20 +114,6 @@ nb::dict solve_system(const Input& a, const Input& b, const Output& out, bool po
   return solve_entries(report);
 }
 
-nb::tuple determinant_of(const Input& a, const FactorArguments& options) {
-  Watch watch(options.progress);
-  return with_scalar(a, [&]<class T>() {
-    const Determinant<T> found = run(watch, [&] {
-      const Operand<const T, 2> of(a, "a");
-      const ColumnMajor<const T> columns(*of);
-      // It only reads them.
-      const MatrixView<T> A(const_cast<T*>((*columns).data()), (*columns).layout());
-      return determinant<T>(space(), A, options.taken(watch));
-    });
-    return nb::make_tuple(real_of<double>(found.mantissa), imaginary_of<double>(found.mantissa), found.exponent);
-  });
-}
-
 }  // namespace
 
 void bind_solve(nb::module_& module) {
@@ -142,7 +128,6 @@ void bind_solve(nb::module_& module) {
   module.def("solve", solve_system, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("positive"),
              nb::arg("equilibrate"), nb::arg("refinements"), nb::arg("measure"), nb::arg("certificate"),
              nb::arg("options"));
-  module.def("determinant", determinant_of, nb::arg("a"), nb::arg("options"));
 }
 
 }  // namespace heddle::python

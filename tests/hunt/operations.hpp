@@ -21,7 +21,7 @@ namespace heddle::hunt {
   OPERATION(exact_gemv) OPERATION(exact_gemm) OPERATION(exact_trsv) \
   OPERATION(exact_lu) OPERATION(exact_solve) OPERATION(exact_condition) \
   OPERATION(lu) OPERATION(cholesky) OPERATION(determinant) OPERATION(condition) \
-  OPERATION(solve) OPERATION(lu_solve) OPERATION(inverse) OPERATION(trsm) OPERATION(solve_errors) \
+  OPERATION(solve) OPERATION(solve_batched) OPERATION(lu_solve) OPERATION(inverse) OPERATION(trsm) OPERATION(solve_errors) \
   OPERATION(matrix_determinant) OPERATION(solve_condition) OPERATION(qr) OPERATION(least_squares) \
   OPERATION(gemm) OPERATION(blas) OPERATION(transpose) OPERATION(transpose_ranks) OPERATION(redistribute) \
   OPERATION(expm) OPERATION(expm_batched) OPERATION(expm_action) \

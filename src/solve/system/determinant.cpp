@@ -2,6 +2,7 @@
 #include "core/instantiate.hpp"
 #include "solve/grid/over_ranks.hpp"
 #include "solve/lu/pivots.hpp"
+#include "solve/system/diagonal_product.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/inverse_norm.hpp"
 #include "solve/system/residuals.hpp"
@@ -15,36 +16,6 @@
 namespace heddle {
 namespace impl {
 namespace {
-
-// Return the product of the diagonal's elements, with the signs of the interchanges.
-template <Scalar T> Determinant<T> product_of(const std::vector<T>& diagonal, const std::vector<Index>& pivots) {
-  Determinant<T> result{T(1), 0};
-  const auto normalise = [&] {
-    const double size = part_size(result.mantissa);
-    if (size == 0 || !std::isfinite(real_of<double>(result.mantissa)) ||
-        !std::isfinite(imaginary_of<double>(result.mantissa))) {
-      return false;
-    }
-    const int power = std::ilogb(size) + 1;
-    // In two steps, as 2^-power itself may be beyond the range.
-    const int half = power / 2;
-    result.mantissa *= static_cast<Real<T>>(std::ldexp(1.0, -half));
-    result.mantissa *= static_cast<Real<T>>(std::ldexp(1.0, half - power));
-    result.exponent += power;
-    return true;
-  };
-  bool regular = normalise();
-  for (std::size_t k = 0; k < diagonal.size(); ++k) {
-    // Extract the element's own power of two first, so that no product over- or underflows.
-    const Determinant<T> before = result;
-    result = {pivots[k] == static_cast<Index>(k) ? diagonal[k] : -diagonal[k], before.exponent};
-    regular = normalise() && regular;
-    result.mantissa = multiply_add(before.mantissa, result.mantissa, T(0));
-    regular = normalise() && regular;
-  }
-  if (!regular) result.exponent = 0;
-  return result;
-}
 
 template <Scalar T> void check_determinant(const PlacedMatrix<T>& A, const FactorOptions& options) {
   require_square("determinant", "A", A);
@@ -62,7 +33,7 @@ template <Scalar T> Determinant<T> determinant_of(const PlacedMatrix<T>& A, cons
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
   if (scaling.scales()) scale_by(factors, scaling.rows(), scaling.columns());
   const LuReport report = factor_by_lu(factors, options);
-  Determinant<T> found = product_of(diagonal_of(factors), report.pivots);
+  Determinant<T> found = product_of<T>(diagonal_of(factors), report.pivots);
   const double size = part_size(found.mantissa);
   if (size == 0) return found;
   // A matrix with a row or column of zeros is not scaled, and its factorization may produce infinities as well.
@@ -101,14 +72,14 @@ Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>&
   return impl::over_ranks(
       comm, "determinant", std::vector<impl::Argument>{impl::argument("LU", LU.placement())},
       [&] { impl::require_factors("determinant", of, factors); },
-      [&] { return impl::product_of(impl::diagonal_of(of), factors.pivots); });
+      [&] { return impl::product_of<T>(impl::diagonal_of(of), factors.pivots); });
 }
 
 template <Scalar T>
 Determinant<T> determinant(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors) {
   const impl::PlacedMatrix<T> of(space, "determinant", "LU", LU);
   impl::require_factors("determinant", of, factors);
-  return impl::product_of(impl::diagonal_of(of), factors.pivots);
+  return impl::product_of<T>(impl::diagonal_of(of), factors.pivots);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                     \

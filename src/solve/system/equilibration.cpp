@@ -4,10 +4,10 @@
 #include "core/instantiate.hpp"
 #include "exact/products/quotient.hpp"
 #include "solve/grid/over_rows.hpp"
+#include "solve/system/sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace heddle::impl {
@@ -74,29 +74,6 @@ Exponents balanced(const PlacedMatrix<T>& A, const Exponents& other, const std::
   return result;
 }
 
-bool are_sizes(const std::vector<double>& numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x > 0 && std::isfinite(x); });
-}
-// Exponents that bring each size into [1/2, 1).
-Exponents exponents_of(const std::vector<double>& sizes) {
-  Exponents exponents(sizes.size());
-  std::transform(sizes.begin(), sizes.end(), exponents.begin(), [](double x) { return -std::ilogb(x) - 1; });
-  return exponents;
-}
-// Whether sizes differ by more than the tolerated factor.
-bool are_apart(const std::vector<double>& sizes) {
-  constexpr double least = 0.1;
-  const auto [low, high] = std::minmax_element(sizes.begin(), sizes.end());
-  return *low < least * *high;
-}
-// Whether sizes differ, or are so near the ends of the range that eliminations over- or underflow.
-template <Scalar T> bool want_scaling(const std::vector<double>& sizes) {
-  constexpr double small =
-      static_cast<double>(std::numeric_limits<Real<T>>::min()) / std::numeric_limits<Real<T>>::epsilon();
-  const double most = *std::max_element(sizes.begin(), sizes.end());
-  return are_apart(sizes) || most < small || most > 1.0 / small;
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -107,9 +84,7 @@ Equilibration<T>::Equilibration(const PlacedMatrix<T>& A, bool positive_definite
     std::vector<double> sizes;
     for (const T& x : diagonal_of(A)) sizes.push_back(real_of<double>(x));
     if (!are_sizes(sizes) || !want_scaling<T>(sizes)) return;
-    // Halve even exponents; an odd one leaves a factor of two.
-    rows_ = exponents_of(sizes);
-    for (Index& exponent : rows_) exponent = (exponent - (exponent % 2 != 0 ? 1 : 0)) / 2;
+    std::transform(sizes.begin(), sizes.end(), rows_.begin(), half_exponent_of_size);
     columns_ = rows_;
     scales_ = true;
     return;
