@@ -75,7 +75,7 @@ def expm(a, *, out=None, method="automatic", degree=10, tolerance=0.0, structure
     out : (..., n, n) array, optional
         Array for the result. It must not share elements with a.
     method : str
-        "automatic", "taylor" (up to `degree`), "paterson-stockmeyer", "few-products", "pade" or, for skew-Hermitian a,
+        "automatic", "taylor" (up to `degree`, 1 to 10000), "paterson-stockmeyer", "few-products", "pade" or, for skew-Hermitian a,
         "chebyshev".
     tolerance : float
         Bound on the relative backward error in the 1-norm; 0: the unit roundoff.

@@ -7,12 +7,15 @@ import inspect
 import numbers
 import operator
 import os
+import re
 import sys
 import warnings
 
 import numpy as np
 
 INT = 2**31 - 1
+# That of most_taylor_degree in <heddle/expm/expm.hpp>.
+LARGEST_DEGREE = 10000
 
 
 def described(name, value):
@@ -51,6 +54,18 @@ def whole(least=None, most=2**63 - 1):
         if number > most:
             raise refusal(function, name, value, f"at most {most}", ValueError)
         return number
+
+    return taken
+
+
+def within(least, most):
+    """Return a conversion of whole numbers that names both ends of a range."""
+
+    def taken(function, name, value):
+        found = whole(most=2**200)(function, name, value)
+        if not least <= found <= most:
+            raise refusal(function, name, value, f"{least} to {most}", ValueError)
+        return found
 
     return taken
 
@@ -151,8 +166,9 @@ real = number(float)
 KINDS = {
     **dict.fromkeys(("method", "structure", "accuracy", "arithmetic", "algorithm", "hash", "placement", "expect"), text),
     **dict.fromkeys(("tile", "memory", "size", "num"), whole(0)),
-    **dict.fromkeys(("block", "group", "moduli", "degree", "refinements", "sweeps", "dimension", "device"), whole(0, INT)),
+    **dict.fromkeys(("block", "group", "moduli", "refinements", "sweeps", "dimension", "device"), whole(0, INT)),
     "threads": whole(1, INT),
+    "degree": within(1, LARGEST_DEGREE),
     **dict.fromkeys(("overwrite", "overwrite_a", "overwrite_b", "permute_l", "p_indices", "upper", "lower", "eigvals_only",
                      "equilibrate", "certificate", "reproducible", "balance", "residual", "compute_expm", "adjoint",
                      "conjugate", "keepdims", "allow_growth", "full_output", "endpoint"), flag),
@@ -167,12 +183,50 @@ KINDS = {
 }
 
 
+# The names by which errors of the C++ library begin, where they are no names of this package.
+_LIBRARY = re.compile(r"(?:(?:exact|eigen)(?:::\w+)?|expm_action|expm_batched|phi_action|cholesky_solve|determinant|inverse|gemm|"
+                      r"(?:solve|inverse|determinant)_batched): ")
+# An unknown name of a method or the like: its kind and the name, or the name and its kind, and the known ones.
+_UNKNOWN = (re.compile(r"(?P<kind>[\w ]+) (?P<quote>['\"])(?P<value>.*)(?P=quote)[;:] expected (?P<known>.*)"),
+            re.compile(r"(?P<quote>['\"])(?P<value>.*)(?P=quote) is no (?P<kind>[\w ]+); expected (?P<known>.*)"))
+# What it says of elements of lists.
+_ELEMENTS = ((re.compile(r"offset (\d+) is (-?\d+);"), r"offsets[\1] = \2;"),
+             (re.compile(r"key (-?\d+) of element (\d+), counted from 0; \d+ sums take keys from (.*)"), r"keys[\2] = \1; expected \3"))
+_labels = set()
+
+
+def _in_words_of(label, parameters, text):
+    """Return the text of an error of the C++ library in words of the caller of a function."""
+    if text.startswith(f"{label}: "):
+        return text
+    for form in _UNKNOWN:
+        unknown = form.fullmatch(text)
+        options = [] if unknown is None else [word for word in unknown["kind"].split() if word in parameters]
+        if options:
+            return f"{label}: {options[-1]} = {unknown['value']!r}; expected {unknown['known']}"
+    found = _LIBRARY.match(text)
+    head, _, rest = text.partition(": ")
+    if found is not None:
+        text = text[found.end():]
+    elif head in _labels:
+        text = rest
+    for form, words in _ELEMENTS:
+        text = form.sub(words, text)
+    for letter in "AB":
+        if letter.lower() in parameters and letter not in parameters:
+            text = re.sub(rf"\b{letter}\b", letter.lower(), text)
+    return f"{label}: {text}"
+
+
 def checked(**own):
-    """Return a decorator that converts options before a call. They are found by their names in `own` and in KINDS."""
+    """Return a decorator that converts options before a call, and puts errors of the C++ library into the caller's words.
+    Options are found by their names in `own` and in KINDS."""
 
     def decorate(function):
         label = ("exact." if function.__module__.endswith(".exact") else "") + function.__name__
         kinds, positions = {}, []
+        parameters = frozenset(inspect.signature(function).parameters)
+        _labels.add(label)
         for place, (name, parameter) in enumerate(inspect.signature(function).parameters.items()):
             kind = own.get(name, KINDS.get(name))
             if kind is None:
@@ -195,7 +249,17 @@ def checked(**own):
                 for place, name in positions:
                     if place < len(arguments):
                         arguments[place] = taken(name, arguments[place])
-            return function(*arguments, **given)
+            try:
+                return function(*arguments, **given)
+            except (ValueError, RuntimeError, OSError, MemoryError) as error:
+                if not hasattr(error, "of_heddle"):
+                    raise
+                text = _in_words_of(label, parameters, str(error))
+                if text == str(error):
+                    raise
+                renamed = type(error)(text)
+                renamed.of_heddle = True
+                raise renamed from None
 
         return call
 

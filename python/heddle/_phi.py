@@ -8,7 +8,7 @@ from . import _core
 from ._arrays import operands, result, square
 from ._distributed import DistributedMatrix, together
 from ._expm import LARGEST_PHI, ExpmMultiplyReport, _matrix_or_operator, _products, vectors_beside
-from ._options import checked, refusal, whole
+from ._options import checked, one_of, refusal, whole
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def phi(a, p, *, out=None, tolerance=0.0, structure="automatic", arithmetic="nat
     return (out, report) if full_output else out
 
 
-@checked()
+@checked(method=one_of("automatic", "taylor", "krylov", expected="'automatic', 'taylor' or 'krylov'"))
 def phi_multiply(A, B, *, time=1.0, method="automatic", tolerance=0.0, dimension=40, full_output=False):
     """Compute the sum over k of time^k phi_k(time A) b_k, with b_k in column k of B, without forming a matrix function.
 

@@ -52,7 +52,7 @@ def stacked(function, kind, a, b, name, out):
     """Split a product by the rules of numpy.matmul: return a list of two matrices and the place of their product, and
     the whole result."""
     if len(a.shape) == 0 or len(b.shape) == 0:
-        raise ValueError(f"{function}: shapes {tuple(a.shape)} and {tuple(b.shape)}; expected vectors or matrices")
+        raise ValueError(f"{function}: a has shape {tuple(a.shape)} and b {tuple(b.shape)}; expected vectors or matrices")
     row, column = len(a.shape) == 1, len(b.shape) == 1
     a = a[None, :] if row else a
     b = b[:, None] if column else b

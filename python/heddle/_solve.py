@@ -77,7 +77,7 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
         Structure of a: solved by LU or, in half the time, by Cholesky. Both triangles of a must be set. "gen" and
         "pos" are accepted, as in scipy.linalg.solve.
     out : array of b's shape, optional
-        Array for x. It must not share elements with a or b.
+        Array for x. It must not share elements with a or b, but a stack may be overwritten, each matrix in its own place.
     arithmetic : "native", "emulated" or "auto"
         With "emulated", x has the same bits on every machine and with any number of threads.
     equilibrate : bool
@@ -134,7 +134,7 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     given = out
     out = result("solve", kind, out, stack + tail, name, a, "F" if not stack else "C")
     if given is not None:
-        require_apart("solve", kind, out, a=a, b=b)
+        require_apart("solve", kind, out, in_place=bool(stack), a=a, b=b)
     positive = _METHODS[assume_a]
     if full_output or certificate or not (stack or a.shape[-1] <= _core.largest_small_system):
         reports = _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, full_output, certificate, options)

@@ -276,7 +276,7 @@ def verify(*files, expect=None):
         if other["sha256"] != first["sha256"]:
             names = [*first["arrays"], *(name for name in other["arrays"] if name not in first["arrays"])]
             name = next(name for name in names if first["arrays"].get(name) != other["arrays"].get(name))
-            raise ValueError(f"{files[0]} and {file} differ, first in {name}")
+            raise ValueError(f"verify: {files[0]} and {file} differ, first in {name}")
     if expect is not None and first["sha256"] != expect.lower():
-        raise ValueError(f"{files[0]} has the hash {first['sha256']}; expect = {expect}")
+        raise ValueError(f"verify: {files[0]} has the hash {first['sha256']}; expect = {expect}")
     return first["sha256"]

@@ -130,7 +130,7 @@ def vdot(x, y, *, algorithm="auto"):
 def _dot(function, x, y, conjugated, algorithm):
     kind, name, ((x, x_rest), (y, y_rest)) = exact_operands(function, x=x, y=y)
     if len(x.shape) != 1 or len(y.shape) != 1 or x.shape != y.shape:
-        raise ValueError(f"{function}: shapes {tuple(x.shape)} and {tuple(y.shape)}; expected vectors of one length")
+        raise ValueError(f"{function}: x has shape {tuple(x.shape)} and y {tuple(y.shape)}; expected vectors of one length")
     if algorithm not in _ROUNDED:
         x, y = _factors(kind, (x, x_rest), (y, y_rest))
     return kind.scalar(_core.exact_dot(x, y, conjugated, algorithm), name, x)

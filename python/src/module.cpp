@@ -30,7 +30,11 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    PyErr_SetString(exception_of(error.kind()), error.what());
+    // Python puts such errors into the caller's words (python/heddle/_options.py), but not those of callbacks.
+    const nb::handle type(exception_of(error.kind()));
+    nb::object raised = type(error.what());
+    raised.attr("of_heddle") = true;
+    PyErr_SetObject(type.ptr(), raised.ptr());
   } catch (const std::runtime_error& error) {
     // Some versions of Kokkos throw this, others a std::bad_alloc, which becomes a MemoryError anyway.
     if (std::string_view(error.what()).find("failed to allocate") == std::string_view::npos) throw;
@@ -48,6 +52,7 @@ NB_MODULE(_core, module) {
   bind_information(module);
   bind_matmul(module);
   bind_solve(module);
+  bind_stacks(module);
   bind_eigen(module);
   bind_expm(module);
   bind_action(module);

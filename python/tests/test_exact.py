@@ -213,7 +213,7 @@ def test_keyed_and_segmented_sums_of_integers(rng, name):
     offsets = np.array([2, 2, 9, 10, len(x) - 1])
     found = heddle.exact.segmented_sum(x, offsets)
     assert found.tolist() == [nearest(sum(int(v) for v in x[a:b])) for a, b in zip(offsets, offsets[1:])]
-    with pytest.raises(ValueError, match=f"offset 1 is {len(x) + 1}; expected 0 to {len(x)}"):
+    with pytest.raises(ValueError, match=f"offsets\\[1\\] = {len(x) + 1}; expected 0 to {len(x)}"):
         heddle.exact.segmented_sum(x, [0, len(x) + 1])
     with pytest.raises(ValueError, match=f"keyed_sum: keys has {2**63}; expected integers below"):
         heddle.exact.keyed_sum(x[:2], np.array([0, 2**63], "uint64"))

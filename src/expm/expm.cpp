@@ -221,7 +221,8 @@ ExpmPlan<T>::ExpmPlan(const Communicator& comm, const ExpmOptions& options)
     impl::add_product_options(arguments, options.complex_products, options.gemm);
   }
   impl::require_alike(comm, "expm", arguments, [&] {
-    require(options.degree >= 1, "expm: degree ", options.degree, "; expected at least 1");
+    require(options.degree >= 1 && options.degree <= most_taylor_degree, "expm: degree = ", options.degree,
+            "; expected 1 to ", most_taylor_degree);
     impl::require_product_options("expm", options.tolerance, options.complex_products, options.gemm);
     static_cast<void>(to_string(options.method));
     require(!options.terms || options.method == ExpmMethod::taylor,

@@ -350,8 +350,10 @@ TEST(ExpmErrors, AreThrownOnEveryRank) {
   }
   fill(A, 1000.0);
   EXPECT_EQ(kind_of(A, E), static_cast<int>(ErrorKind::computation)) << "exp(4000) overflows";
-  test::expect_refusal(ErrorKind::argument, "expm: degree 0; expected at least 1",
+  test::expect_refusal(ErrorKind::argument, "expm: degree = 0; expected 1 to 10000",
                        [&] { ExpmPlan<double>(comm, {.degree = 0}); });
+  test::expect_refusal(ErrorKind::argument, "expm: degree = 10001; expected 1 to 10000",
+                       [&] { ExpmPlan<double>(comm, {.degree = 10001}); });
   test::expect_refusal(ErrorKind::argument, "expm: tolerance -0.001; expected at least 0 (0: unit round-off)",
                        [&] { ExpmPlan<double>(comm, {.tolerance = -1e-3}); });
   test::expect_refusal(ErrorKind::argument, "expm: tolerance nan; expected at least 0 (0: unit round-off)",

@@ -42,10 +42,14 @@ enum class ExpmStructure {
 /// The structure with this name. Throws Error(argument) for any other text.
 [[nodiscard]] ExpmStructure expm_structure_from(std::string_view text);
 
+/// The highest degree of a series. If no ||A^k|| is above r^k and exp(r) does not overflow, terms beyond degree 2600
+/// are below the smallest double; the rest is room for powers that decay late.
+inline constexpr int most_taylor_degree = 10000;
+
 /// How an exponential is computed, and what else is computed with it.
 struct ExpmOptions {
   ExpmMethod method = ExpmMethod::automatic;  ///< How exp(A) is computed.
-  /// Degree of the series of method `taylor`; the other methods ignore it.
+  /// Degree of the series of method `taylor`, 1 to most_taylor_degree; the other methods ignore it.
   int degree = 10;
   /// Bound of the relative backward error in the 1-norm, in exact arithmetic, of all methods but `taylor`. 0 stands for
   /// the unit round-off of T. Method `chebyshev` also stops where its error is below the unit round-off times
@@ -146,10 +150,10 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// to four matrices (14 bytes an element each, for double). A stays on the device: the host sees norms (n numbers), but
 /// no matrix.
 ///
-/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree < 1, a
-/// negative tolerance, `terms` of another method than `taylor`, and `chebyshev` for an A that isn't skew-Hermitian.
-/// Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits: rank-invariant
-/// for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
+/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree out of
+/// range, a negative tolerance, `terms` of another method than `taylor`, and `chebyshev` for an A that isn't
+/// skew-Hermitian. Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits:
+/// rank-invariant for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
 ///
 /// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. With every method
 /// exp(A)_ij is exactly zero if no path of nonzero elements of A leads from i to j: zeros of diagonal, triangular,

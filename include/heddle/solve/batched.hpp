@@ -57,13 +57,13 @@ std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, con
 
 }  // namespace compiled
 
-/// Computes X_b = A_b^-1 B_b for each matrix of a batch, with A_b n x n and B_b n x k, as solve() does. A and B are not
-/// changed, and X must not share elements with them. Errors and certificates are not measured: SolveOptions::measure
-/// has no effect. A matrix that is singular fails by itself. SolveOptions::lu.progress is called with the share of
-/// matrices done.
+/// Computes X_b = A_b^-1 B_b for each matrix of a batch, with A_b n x n and B_b n x k, as solve() does. X may be A or B
+/// itself, but must not overlap them otherwise. Errors and certificates are not measured: SolveOptions::measure has no
+/// effect. A matrix that is singular fails by itself. SolveOptions::lu.progress is called with the share of matrices
+/// done.
 ///
-/// Errors: throws Error(argument) for shapes that don't fit, for X that shares storage, for the options that solve()
-/// refuses, and for SolveOptions::certificate.
+/// Errors: throws Error(argument) for shapes that don't fit, for X that shares storage in another way, for the options
+/// that solve() refuses, and for SolveOptions::certificate.
 template <class ViewA, class ViewB, class ViewX>
 SolveBatchedReport solve_batched(const ExecutionSpace& space, const ViewA& A, const ViewB& B, const ViewX& X,
                                  const SolveOptions& options = {}) {

@@ -69,7 +69,7 @@ OptionTable<Options> method_options() {
        "chebyshev: cos and sin of skew-Hermitian A's"},
       {"--degree",
        &Options::degree,
-       Integer{.least = 1},
+       Integer{.least = 1, .most = most_taylor_degree},
        "Degree of --method taylor",
        {},
        [](const Options& options) { return options.method == ExpmMethod::taylor; }},

@@ -151,6 +151,13 @@ void require_shape(const char* of, const char* name, const View& M, Index rows, 
           M.extent(0), " x ", M.extent(1), " x ", M.extent(2), "; expected ", rows, " x ", columns, " x ", count);
 }
 
+// Whether each matrix of X has the elements of its own matrix of A, which is read before X is written.
+template <class T> bool is_in_place_of(const StridedBatch<const T>& A, const StridedBatch<T>& X) {
+  const bool alike = A.stride(0) == X.stride(0) && A.stride(1) == X.stride(1);
+  const bool turned = A.stride(0) == X.stride(1) && A.stride(1) == X.stride(0);
+  return A.data() == X.data() && A.extent(1) == X.extent(1) && A.stride(2) == X.stride(2) && (alike || turned);
+}
+
 // Merge the matrices without a pivot, which no function for one matrix has seen, with the others.
 std::vector<BatchedSystem> in_order(const std::vector<Index>& infos, const std::vector<BatchedSystem>& others) {
   std::vector<BatchedSystem> found;
@@ -180,8 +187,8 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
   require_shape("solve_batched", "X", X, n, columns, count);
   require(options.refinements >= 0, "solve_batched: ", options.refinements, " refinements; expected 0 or more");
   require(!options.certificate, "solve_batched: certificate is set; certificates are solve()'s");
-  heddle::impl::require_apart("solve_batched", "A", A, "X", X);
-  heddle::impl::require_apart("solve_batched", "B", B, "X", X);
+  if (!is_in_place_of(A, X)) heddle::impl::require_apart("solve_batched", "A", A, "X", X);
+  if (!is_in_place_of(B, X)) heddle::impl::require_apart("solve_batched", "B", B, "X", X);
 
   std::vector<Index> infos(static_cast<std::size_t>(count), 0);
   Batch batch(space, n, count, options.lu);
