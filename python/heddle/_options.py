@@ -189,7 +189,7 @@ _LIBRARY = re.compile(r"(?:(?:exact|eigen)(?:::\w+)?|expm_action|expm_batched|ph
 # An unknown name of a method or the like: its kind and the name, or the name and its kind, and the known ones.
 _UNKNOWN = (re.compile(r"(?P<kind>[\w ]+) (?P<quote>['\"])(?P<value>.*)(?P=quote)[;:] expected (?P<known>.*)"),
             re.compile(r"(?P<quote>['\"])(?P<value>.*)(?P=quote) is no (?P<kind>[\w ]+); expected (?P<known>.*)"))
-# What it says of elements of lists.
+# Messages about elements of lists.
 _ELEMENTS = ((re.compile(r"offset (\d+) is (-?\d+);"), r"offsets[\1] = \2;"),
              (re.compile(r"key (-?\d+) of element (\d+), counted from 0; \d+ sums take keys from (.*)"), r"keys[\2] = \1; expected \3"))
 _labels = set()

@@ -21,7 +21,7 @@ nb::list remarkable(const SolveBatchedReport& report) {
 
 // The caller has compared the shapes. NOLINTNEXTLINE(readability-function-size): the options of solve()
 nb::list solve_stack(const Input& a, const Input& b, const Output& out, bool positive, bool equilibrate,
-                     int refinements, const FactorOptions& factor) {
+                     int refinements, const FactorArguments& factor) {
   Watch watch(factor.progress);
   const SolveOptions options = solve_options(positive, equilibrate, refinements, false, false, factor, watch);
   return remarkable(with_scalar(a, [&]<class T>() {
@@ -36,7 +36,7 @@ nb::list solve_stack(const Input& a, const Input& b, const Output& out, bool pos
   }));
 }
 
-nb::list inverse_stack(const Input& a, const Output& out, const FactorOptions& options) {
+nb::list inverse_stack(const Input& a, const Output& out, const FactorArguments& options) {
   Watch watch(options.progress);
   return remarkable(with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
@@ -64,7 +64,8 @@ template <Scalar T> void take_logarithm(const Determinant<T>& determinant, T& si
   }
 }
 
-template <Scalar T> std::vector<Determinant<T>> determinants(const StridedBatch<const T>& A, const LuOptions& options) {
+template <Scalar T>
+std::vector<Determinant<T>> determinants(const StridedBatch<const T>& A, const FactorOptions& options) {
   if (A.extent(2) != 1 || static_cast<Index>(A.extent(0)) <= largest_small_system) {
     return determinant_batched(space(), A, options);
   }
@@ -84,7 +85,7 @@ template <class T> void write(const Kokkos::View<T*, Kokkos::HostSpace>& from, c
   space().fence("heddle::python::numbers");
 }
 
-void slogdet(const Input& a, const Output& sign, const Output& logarithm, const FactorOptions& options) {
+void slogdet(const Input& a, const Output& sign, const Output& logarithm, const FactorArguments& options) {
   Watch watch(options.progress);
   with_scalar(a, [&]<class T>() {
     run(watch, [&] {

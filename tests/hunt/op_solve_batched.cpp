@@ -42,7 +42,7 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
   const ExecutionSpace space;
   SolveOptions options;
   options.method = one.knob("cholesky") != 0 ? SolveMethod::cholesky : SolveMethod::lu;
-  options.lu = lu_options_of(one);
+  options.factorization = lu_options_of(one);
   options.equilibrate = one.knob("plain") == 0;
   options.refinements = static_cast<int>(one.knob("refinements"));
   const std::array<HostMatrix<T>, count> As = {host_of<T>(one.array("A")), host_of<T>(one.array("other A")),
@@ -54,8 +54,8 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
   const Batch<T> X = batch_of<T>(Bs);
   const Batch<T> inverses = batch_of<T>(As);
   const SolveBatchedReport report = solve_batched(space, A, B, X, options);
-  const SolveBatchedReport of_inverses = inverse_batched(space, inverses, inverses, options.lu);
-  const auto determinants = determinant_batched(space, A, options.lu);
+  const SolveBatchedReport of_inverses = inverse_batched(space, inverses, inverses, options.factorization);
+  const auto determinants = determinant_batched(space, A, options.factorization);
   for (std::size_t b = 0; b < count; ++b) {
     const auto a = test::padded_on_device<T>(As[b]);
     const auto x = test::padded_on_device<T>(Bs[b]);
@@ -65,11 +65,11 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
                   difference(matrix_of(X, b), alone));
     const BatchedSystem found = found_of(report, b);
     verdict.holds("info, condition and overflow are those of solve()",
-                  found.info == expected.lu.info && found.ill_conditioned == expected.ill_conditioned &&
+                  found.info == expected.factorization.info && found.ill_conditioned == expected.ill_conditioned &&
                       found.overflow == expected.overflow,
-                  "info " + std::to_string(found.info) + " and " + std::to_string(expected.lu.info) + ", " +
+                  "info " + std::to_string(found.info) + " and " + std::to_string(expected.factorization.info) + ", " +
                       std::to_string(found.ill_conditioned) + " and " + std::to_string(expected.ill_conditioned));
-    const Determinant<T> determined = determinant<T>(space, a, options.lu);
+    const Determinant<T> determined = determinant<T>(space, a, options.factorization);
     const auto as_column = [](const Determinant<T>& d) {
       return test::host_matrix<T>(
           2, 1, [&](Index i, Index) { return i == 0 ? d.mantissa : T(static_cast<Real<T>>(d.exponent)); });
@@ -77,7 +77,7 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
     verdict.holds("the determinant has the bits of determinant()",
                   difference(as_column(determinants[b]), as_column(determined)).empty(),
                   difference(as_column(determinants[b]), as_column(determined)));
-    const InverseReport inverted = inverse<T>(space, a, options.lu);
+    const InverseReport inverted = inverse<T>(space, a, options.factorization);
     verdict.holds("the inverse has the bits of inverse()",
                   difference(matrix_of(inverses, b), test::to_host<T>(a)).empty(),
                   difference(matrix_of(inverses, b), test::to_host<T>(a)));

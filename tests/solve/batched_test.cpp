@@ -61,22 +61,22 @@ TYPED_TEST(SolveBatched, HasTheBitsOfTheFunctionsForOneMatrix) {
     const Batch<T> B = random_batch<T>(n, 2, count, 50);
     for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::emulated}) {
       for (const Index block : {Index{0}, Index{4}, Index{100}}) {
-        const SolveOptions options{.lu = {.arithmetic = arithmetic, .block = block}, .measure = false};
+        const SolveOptions options{.factorization = {.arithmetic = arithmetic, .block = block}, .measure = false};
         const Batch<T> X = random_batch<T>(n, 2, count, 90);
         const SolveBatchedReport report = solve_batched(space, A, B, X, options);
         const Batch<T> inverses = random_batch<T>(n, n, count, 1);
-        static_cast<void>(inverse_batched(space, inverses, inverses, options.lu));
-        const auto determinants = determinant_batched(space, A, options.lu);
+        static_cast<void>(inverse_batched(space, inverses, inverses, options.factorization));
+        const auto determinants = determinant_batched(space, A, options.factorization);
         ASSERT_EQ(determinants.size(), static_cast<std::size_t>(count));
         for (Index b = 0; b < count; ++b) {
           const auto a = test::padded_on_device<T>(matrix_of(A, b));
           const auto x = test::padded_on_device<T>(matrix_of(B, b));
           const SolveReport one = solve<T>(space, a, test::padded_on_device<T>(matrix_of(B, b)), x, options);
           EXPECT_TRUE(same(matrix_of(X, b), test::to_host<T>(x))) << n << " " << b << " " << one.equilibrated;
-          const Determinant<T> determined = determinant<T>(space, a, options.lu);
+          const Determinant<T> determined = determinant<T>(space, a, options.factorization);
           EXPECT_EQ(determinants[static_cast<std::size_t>(b)].mantissa, determined.mantissa);
           EXPECT_EQ(determinants[static_cast<std::size_t>(b)].exponent, determined.exponent);
-          static_cast<void>(inverse<T>(space, a, options.lu));
+          static_cast<void>(inverse<T>(space, a, options.factorization));
           EXPECT_TRUE(same(matrix_of(inverses, b), test::to_host<T>(a))) << n << " " << b;
         }
         for (const BatchedSystem& one : report.remarkable) EXPECT_EQ(one.info, 0);
@@ -144,7 +144,7 @@ TEST(SolveBatchedOnce, ProgressEndsAtOne) {
     const Batch<double> A = random_batch<double>(n, n, 5, 1);
     const Batch<double> B = random_batch<double>(n, 1, 5, 2);
     SolveOptions options;
-    options.lu.progress = [&](double share) { shares.push_back(share); };
+    options.factorization.progress = [&](double share) { shares.push_back(share); };
     static_cast<void>(solve_batched(space, A, B, random_batch<double>(n, 1, 5, 3), options));
     ASSERT_FALSE(shares.empty());
     EXPECT_EQ(shares.back(), 1.0);

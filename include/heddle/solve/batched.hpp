@@ -18,6 +18,7 @@
 #include <heddle/core/strided.hpp>
 #include <heddle/solve/solve.hpp>
 
+#include <iosfwd>
 #include <limits>
 #include <vector>
 
@@ -26,7 +27,7 @@ namespace heddle {
 /// The largest number of rows of systems that are solved in the memory of one thread.
 inline constexpr Index largest_small_system = 64;
 
-/// What is to be known of one matrix of a batch.
+/// Outcome for one matrix of a batch.
 struct BatchedSystem {
   Index matrix = 0;  ///< Its number in the batch.
   /// As FactorizationReport::info: if it is not 0, the matrix is singular, or not positive definite, and its result is
@@ -36,12 +37,16 @@ struct BatchedSystem {
   double scaled_condition = std::numeric_limits<double>::quiet_NaN();  ///< As SolveReport's, if it is ill-conditioned.
   Index overflow = 0;                                                  ///< As SolveReport::overflow.
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const BatchedSystem& system);
 
 /// Report of the solution of a batch.
 struct SolveBatchedReport {
   /// The matrices that are singular, not positive definite or ill-conditioned, or whose solutions overflow, in order.
   std::vector<BatchedSystem> remarkable;
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const SolveBatchedReport& report);
 
 namespace compiled {
 
@@ -50,10 +55,10 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
                                  const StridedBatch<const T>& B, const StridedBatch<T>& X, const SolveOptions& options);
 template <Scalar T>
 SolveBatchedReport inverse_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
-                                   const StridedBatch<T>& X, const LuOptions& options);
+                                   const StridedBatch<T>& X, const FactorOptions& options);
 template <Scalar T>
 std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
-                                                const LuOptions& options);
+                                                const FactorOptions& options);
 
 }  // namespace compiled
 
@@ -75,7 +80,7 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const ViewA& A, co
 /// otherwise. Errors: throws Error(argument) for shapes that don't fit and for the options that inverse() refuses.
 template <class ViewA, class ViewX>
 SolveBatchedReport inverse_batched(const ExecutionSpace& space, const ViewA& A, const ViewX& X,
-                                   const LuOptions& options = {}) {
+                                   const FactorOptions& options = {}) {
   return compiled::inverse_batched<typename ViewX::non_const_value_type>(space, strided(A), strided(X), options);
 }
 
@@ -83,7 +88,7 @@ SolveBatchedReport inverse_batched(const ExecutionSpace& space, const ViewA& A, 
 /// that are not square and for the options that determinant() refuses.
 template <class ViewA>
 [[nodiscard]] std::vector<Determinant<typename ViewA::non_const_value_type>> determinant_batched(
-    const ExecutionSpace& space, const ViewA& A, const LuOptions& options = {}) {
+    const ExecutionSpace& space, const ViewA& A, const FactorOptions& options = {}) {
   return compiled::determinant_batched<typename ViewA::non_const_value_type>(space, strided(A), options);
 }
 

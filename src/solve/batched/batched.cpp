@@ -50,7 +50,7 @@ template <Scalar T> class Columns {
 /// so that progress and interruptions are heard between them.
 class Batch {
  public:
-  Batch(const ExecutionSpace& space, Index order, Index count, const LuOptions& options)
+  Batch(const ExecutionSpace& space, Index order, Index count, const FactorOptions& options)
       : space_(space),
         order_(order),
         count_(count),
@@ -101,8 +101,8 @@ class Batch {
     return std::find(outcomes_.begin(), outcomes_.end(), SmallOutcome::open) != outcomes_.end();
   }
   /// Options for one matrix of the batch.
-  [[nodiscard]] LuOptions of_one() const {
-    LuOptions options = options_;
+  [[nodiscard]] FactorOptions of_one() const {
+    FactorOptions options = options_;
     options.progress = {};
     return options;
   }
@@ -116,7 +116,7 @@ class Batch {
   ExecutionSpace space_;
   Index order_;
   Index count_;
-  LuOptions options_;
+  FactorOptions options_;
   std::vector<SmallOutcome> outcomes_;
   Index done_ = 0;
 };
@@ -139,7 +139,7 @@ template <class Work> void with_order(Index order, const Work& work) {
 template <class View> Index extent_of(const View& view, int axis) {
   return static_cast<Index>(view.extent(axis));
 }
-template <class View> void require_square_batch(const char* of, const View& A, const LuOptions& options) {
+template <class View> void require_square_batch(const char* of, const View& A, const FactorOptions& options) {
   const Index n = extent_of(A, 0);
   require(extent_of(A, 1) == n, of, ": A is ", n, " x ", A.extent(1), " each; expected square matrices");
   require_lu_options(of, n, n, options);
@@ -182,7 +182,7 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
   const Index n = extent_of(A, 0);
   const Index columns = extent_of(B, 1);
   const Index count = extent_of(A, 2);
-  require_square_batch("solve_batched", A, options.lu);
+  require_square_batch("solve_batched", A, options.factorization);
   require_shape("solve_batched", "B", B, n, columns, count);
   require_shape("solve_batched", "X", X, n, columns, count);
   require(options.refinements >= 0, "solve_batched: ", options.refinements, " refinements; expected 0 or more");
@@ -191,7 +191,7 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
   if (!is_in_place_of(B, X)) heddle::impl::require_apart("solve_batched", "B", B, "X", X);
 
   std::vector<Index> infos(static_cast<std::size_t>(count), 0);
-  Batch batch(space, n, count, options.lu);
+  Batch batch(space, n, count, options.factorization);
   if (batch.is_small()) {
     Index* const info = infos.data();
     with_order(n, [&]<Index fixed>() {
@@ -208,16 +208,16 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
     const Columns<T> right(space, n, columns);
     const Columns<T> x(space, n, columns);
     SolveOptions one = options;
-    one.lu = batch.of_one();
+    one.factorization = batch.of_one();
     one.measure = false;
     batch.one_by_one([&](Index b) {
       a.take(matrix_of(A, b));
       right.take(matrix_of(B, b));
       const SolveReport found = solve<T>(space, a.view(), right.view(), x.view(), one);
       infos[static_cast<std::size_t>(b)] = 0;
-      if (found.lu.info == 0) x.give(matrix_of(X, b));
-      if (found.lu.info != 0 || found.ill_conditioned || found.overflow != 0) {
-        others.push_back({b, found.lu.info, found.ill_conditioned, found.scaled_condition, found.overflow});
+      if (found.factorization.info == 0) x.give(matrix_of(X, b));
+      if (found.factorization.info != 0 || found.ill_conditioned || found.overflow != 0) {
+        others.push_back({b, found.factorization.info, found.ill_conditioned, found.scaled_condition, found.overflow});
       }
     });
     space.fence("heddle::solve::batched");
@@ -227,7 +227,7 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
 
 template <Scalar T>
 SolveBatchedReport inverse_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
-                                   const StridedBatch<T>& X, const LuOptions& options) {
+                                   const StridedBatch<T>& X, const FactorOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::inverse_batched");
   const Index n = extent_of(A, 0);
   const Index count = extent_of(A, 2);
@@ -249,7 +249,7 @@ SolveBatchedReport inverse_batched(const ExecutionSpace& space, const StridedBat
   std::vector<BatchedSystem> others;
   if (batch.has_open()) {
     const Columns<T> a(space, n, n);
-    const LuOptions one = batch.of_one();
+    const FactorOptions one = batch.of_one();
     batch.one_by_one([&](Index b) {
       a.take(matrix_of(A, b));
       const InverseReport found = inverse<T>(space, a.view(), one);
@@ -264,7 +264,7 @@ SolveBatchedReport inverse_batched(const ExecutionSpace& space, const StridedBat
 
 template <Scalar T>
 std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, const StridedBatch<const T>& A,
-                                                const LuOptions& options) {
+                                                const FactorOptions& options) {
   const Kokkos::Profiling::ScopedRegion region("heddle::determinant_batched");
   const Index n = extent_of(A, 0);
   const Index count = extent_of(A, 2);
@@ -282,7 +282,7 @@ std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, con
   }
   if (batch.has_open()) {
     const Columns<T> a(space, n, n);
-    const LuOptions one = batch.of_one();
+    const FactorOptions one = batch.of_one();
     batch.one_by_one([&](Index b) {
       a.take(matrix_of(A, b));
       found[static_cast<std::size_t>(b)] = determinant<T>(space, a.view(), one);
@@ -296,9 +296,9 @@ std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, con
                                                const StridedBatch<const T>&, const StridedBatch<T>&,               \
                                                const SolveOptions&);                                               \
   template SolveBatchedReport inverse_batched<T>(const ExecutionSpace&, const StridedBatch<const T>&,              \
-                                                 const StridedBatch<T>&, const LuOptions&);                        \
+                                                 const StridedBatch<T>&, const FactorOptions&);                    \
   template std::vector<Determinant<T>> determinant_batched<T>(const ExecutionSpace&, const StridedBatch<const T>&, \
-                                                              const LuOptions&)
+                                                              const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -10,7 +10,7 @@
 
 namespace heddle::impl {
 
-/// What became of a small matrix: `open` leaves it to the function for one matrix.
+/// Outcome for a small matrix: `open` leaves it to the function for one matrix.
 enum class SmallOutcome : std::uint8_t { done, no_pivot, open };
 
 /// Work of one thread on matrices of one order; `fixed` as SmallMatrix's.

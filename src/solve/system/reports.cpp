@@ -1,6 +1,7 @@
 // Reports of factorizations and of solutions as text.
 #include "core/instantiate.hpp"
 #include "core/report_line.hpp"
+#include <heddle/solve/batched.hpp>
 #include <heddle/solve/qr.hpp>
 #include <heddle/solve/solve.hpp>
 #include <heddle/solve/syrk.hpp>
@@ -65,6 +66,19 @@ std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
                     .field("ill_conditioned", report.ill_conditioned)
                     .field("overflow", report.overflow)
                     .field("error_bound", report.error_bound);
+}
+
+std::ostream& operator<<(std::ostream& out, const BatchedSystem& system) {
+  return out << heddle::impl::ReportLine("BatchedSystem")
+                    .field("matrix", system.matrix)
+                    .field("info", system.info)
+                    .field("ill_conditioned", system.ill_conditioned)
+                    .field("scaled_condition", system.scaled_condition)
+                    .field("overflow", system.overflow);
+}
+
+std::ostream& operator<<(std::ostream& out, const SolveBatchedReport& report) {
+  return out << heddle::impl::ReportLine("SolveBatchedReport").field("remarkable", report.remarkable);
 }
 
 std::ostream& operator<<(std::ostream& out, const InverseReport& report) {
