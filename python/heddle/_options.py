@@ -197,7 +197,7 @@ _labels = set()
 
 def _in_words_of(label, parameters, text):
     """Return the text of an error of the C++ library in words of the caller of a function."""
-    if text.startswith(f"{label}: "):
+    if text.startswith((f"{label}: ", "heddle ")):  # the latter is about the whole package
         return text
     for form in _UNKNOWN:
         unknown = form.fullmatch(text)
