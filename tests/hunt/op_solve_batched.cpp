@@ -12,10 +12,10 @@ namespace heddle::hunt {
 namespace {
 
 constexpr std::size_t count = 3;
-template <Scalar T> using Batch = Kokkos::View<T***, Kokkos::LayoutRight, MemorySpace>;
+template <Scalar T> using SystemBatch = Kokkos::View<T***, Kokkos::LayoutRight, MemorySpace>;
 
-template <Scalar T> Batch<T> batch_of(const std::array<HostMatrix<T>, count>& matrices) {
-  const Batch<T> batch("heddle::hunt::batch", matrices[0].extent(0), matrices[0].extent(1), count);
+template <Scalar T> SystemBatch<T> systems_of(const std::array<HostMatrix<T>, count>& matrices) {
+  const SystemBatch<T> batch("heddle::hunt::batch", matrices[0].extent(0), matrices[0].extent(1), count);
   const auto mirror = Kokkos::create_mirror_view(batch);
   for (std::size_t b = 0; b < count; ++b) {
     for (std::size_t j = 0; j < mirror.extent(1); ++j) {
@@ -25,7 +25,7 @@ template <Scalar T> Batch<T> batch_of(const std::array<HostMatrix<T>, count>& ma
   Kokkos::deep_copy(batch, mirror);
   return batch;
 }
-template <Scalar T> HostMatrix<T> matrix_of(const Batch<T>& batch, std::size_t b) {
+template <Scalar T> HostMatrix<T> system_of(const SystemBatch<T>& batch, std::size_t b) {
   const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), batch);
   return test::host_matrix<T>(
       static_cast<Index>(mirror.extent(0)), static_cast<Index>(mirror.extent(1)),
@@ -49,10 +49,10 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
                                                host_of<T>(one.array("A"))};
   const std::array<HostMatrix<T>, count> Bs = {host_of<T>(one.array("B")), host_of<T>(one.array("B")),
                                                host_of<T>(one.array("other B"))};
-  const Batch<T> A = batch_of<T>(As);
-  const Batch<T> B = batch_of<T>(Bs);
-  const Batch<T> X = batch_of<T>(Bs);
-  const Batch<T> inverses = batch_of<T>(As);
+  const SystemBatch<T> A = systems_of<T>(As);
+  const SystemBatch<T> B = systems_of<T>(Bs);
+  const SystemBatch<T> X = systems_of<T>(Bs);
+  const SystemBatch<T> inverses = systems_of<T>(As);
   const SolveBatchedReport report = solve_batched(space, A, B, X, options);
   const SolveBatchedReport of_inverses = inverse_batched(space, inverses, inverses, options.factorization);
   const auto determinants = determinant_batched(space, A, options.factorization);
@@ -61,8 +61,8 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
     const auto x = test::padded_on_device<T>(Bs[b]);
     const SolveReport expected = solve<T>(space, a, test::padded_on_device<T>(Bs[b]), x, options);
     const auto alone = test::to_host<T>(x);
-    verdict.holds("the solution has the bits of solve()", difference(matrix_of(X, b), alone).empty(),
-                  difference(matrix_of(X, b), alone));
+    verdict.holds("the solution has the bits of solve()", difference(system_of(X, b), alone).empty(),
+                  difference(system_of(X, b), alone));
     const BatchedSystem found = found_of(report, b);
     verdict.holds("info, condition and overflow are those of solve()",
                   found.info == expected.factorization.info && found.ill_conditioned == expected.ill_conditioned &&
@@ -79,8 +79,8 @@ template <Scalar T> void run_batched(const World&, const Case& one, Verdict& ver
                   difference(as_column(determinants[b]), as_column(determined)));
     const InverseReport inverted = inverse<T>(space, a, options.factorization);
     verdict.holds("the inverse has the bits of inverse()",
-                  difference(matrix_of(inverses, b), test::to_host<T>(a)).empty(),
-                  difference(matrix_of(inverses, b), test::to_host<T>(a)));
+                  difference(system_of(inverses, b), test::to_host<T>(a)).empty(),
+                  difference(system_of(inverses, b), test::to_host<T>(a)));
     verdict.holds("and its info and condition",
                   found_of(of_inverses, b).info == inverted.info &&
                       found_of(of_inverses, b).ill_conditioned == inverted.ill_conditioned);
