@@ -5,7 +5,7 @@ On CPUs no build does: precompiled headers bring the standard library along, and
 that it is builds for GPUs that stop at them. A compiler that only looks at each source by itself takes eight minutes; this
 takes a second, and finds what text tells: names of the standard library, in every source, and types and functions that a
 room's private headers declare, in the sources of that room, unless another name there is alike, and Kokkos and MPI in public
-headers. When the includes of
+headers. It also finds names that two sources of src/interpose define, which some builds compile as one. When the includes of
 `src` were removed one by one, it noticed 410 of 478 of the standard library and 437 of 659 of the sources' own rooms.
 
     ci/includes.py [ROOT]         looks at the repository at ROOT
@@ -92,6 +92,7 @@ FUNCTION = re.compile(r"^(?:\[\[nodiscard\]\] |template <.*> |(?:inline|constexp
                       r"(?!return|using|namespace|class|struct|enum|static_assert|extern|template)"
                       r"(?:[A-Za-z][\w:<>,&*]*(?:<[^()]*>)?(?: [\w:<>,&*]+)*|[A-Z_]+\(\w+\))[ &*]+([a-z]\w+)\(",
                       re.MULTILINE)
+FILE_SCOPE = re.compile(r"^(?:static |inline )?constexpr [\w:<>,*& ]+? \*?(\w+)(?:\{| =|\[)|^(?:class|struct|enum class|enum) (\w+)\b(?!;)", re.MULTILINE)
 WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)([A-Za-z]\w+)\b")
 CALL = re.compile(r"(?<![\w.~])(?<!->)(?<!::)([a-z]\w+)\s*(?:<[^;(){}]*>)?\(")
 # Names that stand for others there: parameters of templates, and declarations of any kind and level.
@@ -179,9 +180,22 @@ class Sources:
                 yield name, f'"{min(self.declared[name]).as_posix()}"'
 
 
+def twice(sources):
+    """(path, name, other path) of names that two sources of src/interpose define outside functions: builds for any
+    processor compile all of them as one, those for this machine some apart, by their flags."""
+    first = {}
+    for path, code in sources.code.items():
+        if path.parts[:2] != ("src", "interpose") or path.suffix != ".cpp":
+            continue
+        for name in names(FILE_SCOPE, code):
+            if first.setdefault(name, path) != path:
+                yield path, name, first[name]
+
+
 def check(root):
     sources = Sources(root)
-    return [f"{path}: uses {name} without {header}" for path in sources.text for name, header in sources.findings(path)]
+    return [f"{path}: uses {name} without {header}" for path in sources.text for name, header in sources.findings(path)] + [
+        f"{path}: defines {name} as {other} does, which is compiled with it" for path, name, other in twice(sources)]
 
 
 def self_test():
@@ -212,9 +226,15 @@ def self_test():
             header.write_text(text, encoding="utf-8")
             if len(check(root)) != expected:
                 failed.append(f"{'let through' if expected else 'refused'}: {text!r}")
+        header.write_text("", encoding="utf-8")
+        (root / "src/interpose").mkdir()
+        for file, text, expected in (("a", "constexpr int most = 3;\n", 0), ("b", "constexpr int least = 3;\n", 0), ("c", "constexpr int most = 4;\n", 1)):
+            (root / f"src/interpose/{file}.cpp").write_text(text, encoding="utf-8")
+            if len(check(root)) != expected:
+                failed.append(f"{'let through' if expected else 'refused'}: {text!r}")
     for line in failed:
         print(line)
-    print(f"includes --self-test: {len(right) + len(wrong) + len(public)} cases, {len(failed)} wrong")
+    print(f"includes --self-test: {len(right) + len(wrong) + len(public) + 3} cases, {len(failed)} wrong")
     return 1 if failed else 0
 
 

@@ -28,7 +28,7 @@ TEST(Reports, NumbersComeBackFromTheirText) {
   report.error_bound = 0.1;
   report.spread = 1e300 / 3;
   const std::string text = text_of(report);
-  EXPECT_EQ(text, "EmulationReport(moduli=0, error_bound=0.1, spread=3.333333333333333e+299, fallback=none)");
+  EXPECT_EQ(text, "EmulationReport(moduli=0, error_bound=0.1, spread=3.3333333333333335e+299, fallback=none)");
   report.error_bound = -std::numeric_limits<double>::infinity();
   report.spread = std::numeric_limits<double>::quiet_NaN();
   report.fallback = Fallback::native;

@@ -9,7 +9,7 @@
 namespace heddle::impl::interpose {
 namespace {
 
-constexpr Index at_once = 16;
+constexpr Index reflectors_at_once = 16;
 
 // Reflectors `begin` ... `end` - 1 of what A holds, on columns that have all of its rows: the last first, or, adjoint,
 // the first one first.
@@ -50,8 +50,8 @@ template <Scalar T> struct Group {
 
 template <Scalar T> void ordered_geqrf(Index m, Index n, T* A, Index leading, T* tau) {
   const Arithmetic arithmetic;
-  for (Index begin = 0; begin < n; begin += at_once) {
-    const Index end = std::min(n, begin + at_once);
+  for (Index begin = 0; begin < n; begin += reflectors_at_once) {
+    const Index end = std::min(n, begin + reflectors_at_once);
     for (Index k = begin; k < end; ++k) {
       T* const own = A + k + k * leading;
       tau[k] = make_reflector(m - k, own[0], own + 1);
@@ -65,10 +65,10 @@ template <Scalar T>
 void ordered_ormqr(bool adjoint, Index m, Index n, Index count, const T* A, Index leading, const T* tau, T* C,
                    Index leading_c) {
   const Arithmetic arithmetic;
-  const Index groups = (count + at_once - 1) / at_once;
+  const Index groups = (count + reflectors_at_once - 1) / reflectors_at_once;
   for (Index group = 0; group < groups; ++group) {
-    const Index begin = (adjoint ? group : groups - 1 - group) * at_once;
-    Group<T>{m, begin, std::min(count, begin + at_once), A, leading, tau}.apply(adjoint, n, C, leading_c);
+    const Index begin = (adjoint ? group : groups - 1 - group) * reflectors_at_once;
+    Group<T>{m, begin, std::min(count, begin + reflectors_at_once), A, leading, tau}.apply(adjoint, n, C, leading_c);
   }
 }
 
@@ -76,9 +76,11 @@ template <Scalar T> std::vector<T> ordered_orgqr(Index n, const T* A, Index lead
   const Arithmetic arithmetic;
   std::vector<T> Q(static_cast<std::size_t>(n * n), T{0});
   for (Index j = 0; j < n; ++j) Q[static_cast<std::size_t>(j + j * n)] = T{1};
-  for (Index begin = n == 0 ? 0 : (n - 1) / at_once * at_once; n > 0 && begin >= 0; begin -= at_once) {
+  for (Index begin = n == 0 ? 0 : (n - 1) / reflectors_at_once * reflectors_at_once; n > 0 && begin >= 0;
+       begin -= reflectors_at_once) {
     // Columns before these are still the identity's, which have nothing here.
-    Group<T>{n, begin, std::min(n, begin + at_once), A, leading, tau}.apply(false, n - begin, Q.data() + begin * n, n);
+    Group<T>{n, begin, std::min(n, begin + reflectors_at_once), A, leading, tau}.apply(false, n - begin,
+                                                                                       Q.data() + begin * n, n);
   }
   return Q;
 }
