@@ -11,51 +11,71 @@ import pathlib
 import re
 import sys
 
-STRUCTURE = re.compile(r"^(?:template <[^>]*> )?struct (\w*Report)(?: : (\w+))? \{\n(.*?)^\};\n((?:///.*\n)*)", re.DOTALL | re.MULTILINE)
+STRUCTURE = re.compile(r"^(?:template <[^>]*> )?struct (\w*Report)(?: : (\w+))? \{\n(.*?)^\};\n((?:///[^\n]*\n)*)", re.DOTALL | re.MULTILINE)
 MEMBER = re.compile(r"^\s*[\w:<>, ]+? (\w+)(?: = [^,;]*|\{\})?(?:, (\w+)(?: = [^;]*)?)?;", re.MULTILINE)
-WRITTEN = re.compile(r'ReportLine\("(\w+)"\)((?:\s*\.field\("\w+", [^;]*?\))*);')
+WRITER = re.compile(r"\b(operator<<|line_of)\([^()]*const (\w+)(?:<T>)?& \w+\) \{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 
 
 def missing(headers, sources):
-    """Yield a line for each field of a report in the texts of headers that no operator<< in the texts of sources writes."""
-    written = {}
-    for text in sources:
-        for name, chain in WRITTEN.findall(text):
-            written.setdefault(name, []).append(set(re.findall(r'\.field\("(\w+)"', chain)))
-    fields = {}
-    for text in headers:
+    """Yield a line for each field of a report in `headers` that no operator<< of the same room in `sources` writes; both are
+    pairs of a room and a text. The fields of a base are written by a call of line_of() with the report as that base."""
+    bodies = {}
+    for room, text in sources:
+        for function, name, body in WRITER.findall(text):
+            bodies.setdefault((room, name), {})[function] = body
+
+    def written(room, name):
+        body = "".join(bodies.get((room, name), {}).values())
+        return set(re.findall(r'\.field\("(\w+)"', body)).union(*(written(room, base) for base in re.findall(r"static_cast<const (\w+)&>", body)))
+
+    reports = {}
+    for room, text in headers:
         for name, base, body, comment in STRUCTURE.findall(text):
-            body = re.sub(r"//.*", "", body)
-            own = {field for pair in MEMBER.findall(body) for field in pair if field}
+            members = {field for pair in MEMBER.findall(re.sub(r"//.*", "", body)) for field in pair if field}
             left_out = set(re.findall(r"\w+", " ".join(re.findall(r"fields but (?:the )?(.*?) as Name", comment))))
-            fields.setdefault(name, []).append((base, own, left_out))
-    for name, found in fields.items():
-        for base, own, left_out in found:
-            inherited = fields[base][0][1] if base in fields else set()
-            candidates = written.get(name, [])
-            absent = [(own | inherited) - left_out - fields_written for fields_written in candidates]
-            if not candidates:
-                yield f"{name} has no operator<<"
-            elif all(absent):
-                yield f"operator<< of {name} writes no {', '.join(sorted(min(absent, key=len)))}"
+            reports[room, name] = (base, members - left_out)
+
+    def expected(room, name):
+        base, members = reports.get((room, name), ("", set()))
+        return members | (expected(room, base) if base else set())
+
+    for room, name in reports:
+        if "operator<<" not in bodies.get((room, name), {}):
+            yield f"{room}: {name} has no operator<<"
+        elif absent := expected(room, name) - written(room, name):
+            yield f"{room}: operator<< of {name} writes no {', '.join(sorted(absent))}"
 
 
 def self_test():
     header = ("struct AReport {\n  int one = 0;  ///< One.\n  double real = 0.0, imaginary = 0.0;\n  std::vector<Term> terms;\n"
-              "  [[nodiscard]] bool good() const { return one == 0; }\n};\n/// Write the fields but the terms as Name(...)\n")
-    source = 'return out << ReportLine("AReport")\n    .field("one", report.one)\n    .field("real", report.real){};'
-    assert list(missing([header], [source.format('.field("imaginary", report.imaginary)')])) == []
-    assert list(missing([header], [source.format("")])) == ["operator<< of AReport writes no imaginary"]
-    assert list(missing([header], [])) == ["AReport has no operator<<"]
-    print("reports --self-test: 3 cases, 0 wrong")
+              "  [[nodiscard]] bool good() const { return one == 0; }\n};\n/// Write the fields but the terms as Name(...)\n"
+              "struct BReport : AReport {\n  int two = 0;\n};\n")
+    base = ('ReportLine line_of(std::string_view name, const AReport& report) {\n  return ReportLine(name).field("one", 1)%s;\n}\n'
+            'std::ostream& operator<<(std::ostream& out, const AReport& report) {\n  return out << line_of("AReport", report);\n}\n')
+    derived = 'std::ostream& operator<<(std::ostream& out, const BReport& report) {\n  return out << line_of("B", %s).field("two", 2);\n}\n'
+    as_base = "static_cast<const AReport&>(report)"
+    whole = base % '.field("real", 1).field("imaginary", 1)'
+    cases = (
+        (("a", whole + derived % as_base), []),
+        (("a", base % '.field("real", 1)' + derived % as_base),
+         ["a: operator<< of AReport writes no imaginary", "a: operator<< of BReport writes no imaginary"]),
+        (("a", whole + derived % "report"), ["a: operator<< of BReport writes no imaginary, one, real"]),
+        (("b", whole + derived % as_base), ["a: AReport has no operator<<", "a: BReport has no operator<<"]),
+    )
+    for source, findings in cases:
+        assert list(missing([("a", header)], [source])) == findings, findings
+    print(f"reports --self-test: {len(cases)} cases, 0 wrong")
 
 
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     root = pathlib.Path(__file__).resolve().parent.parent
-    found = list(missing([path.read_text() for path in sorted((root / "include").rglob("*.hpp"))],
-                         [path.read_text() for path in sorted((root / "src").rglob("*.cpp"))]))
+
+    def texts(folder, suffix):
+        return [(path.relative_to(root / folder).parts[0], path.read_text()) for path in sorted((root / folder).rglob(f"*{suffix}"))]
+
+    found = list(missing(texts("include/heddle", ".hpp"), texts("src", ".cpp")))
     print("\n".join(found + [f"reports: {len(found)} findings"]))
     return int(bool(found))
 

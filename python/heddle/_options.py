@@ -13,9 +13,9 @@ import warnings
 
 import numpy as np
 
+from . import _core
+
 INT = 2**31 - 1
-# That of most_taylor_degree in <heddle/expm/expm.hpp>.
-LARGEST_DEGREE = 10000
 
 
 def described(name, value):
@@ -168,7 +168,7 @@ KINDS = {
     **dict.fromkeys(("tile", "memory", "size", "num"), whole(0)),
     **dict.fromkeys(("block", "group", "moduli", "refinements", "sweeps", "dimension", "device"), whole(0, INT)),
     "threads": whole(1, INT),
-    "degree": within(1, LARGEST_DEGREE),
+    "degree": within(1, _core.most_taylor_degree),
     **dict.fromkeys(("overwrite", "overwrite_a", "overwrite_b", "permute_l", "p_indices", "upper", "lower", "eigvals_only",
                      "equilibrate", "certificate", "reproducible", "balance", "residual", "compute_expm", "adjoint",
                      "conjugate", "keepdims", "allow_growth", "full_output", "endpoint"), flag),

@@ -76,6 +76,7 @@ void exponentials(const Input& a, const Output& out, const Output& info, double 
 }  // namespace
 
 void bind_expm(nb::module_& module) {
+  module.attr("most_taylor_degree") = most_taylor_degree;
   nb::class_<ExpmSettings>(module, "ExpmOptions")
       .def(nb::init<const std::string&, int, double, const std::string&, bool, bool, bool, const std::string&, Index,
                     int, nb::object>(),

@@ -64,8 +64,8 @@ std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, con
 
 /// Computes X_b = A_b^-1 B_b for each matrix of a batch, with A_b n x n and B_b n x k, as solve() does. X may be A or B
 /// itself, but must not overlap them otherwise. Errors and certificates are not measured: SolveOptions::measure has no
-/// effect. A matrix that is singular fails by itself. SolveOptions::lu.progress is called with the share of matrices
-/// done.
+/// effect. A matrix that is singular fails by itself. SolveOptions::factorization.progress is called
+/// with the share of matrices done.
 ///
 /// Errors: throws Error(argument) for shapes that don't fit, for X that shares storage in another way, for the options
 /// that solve() refuses, and for SolveOptions::certificate.

@@ -58,6 +58,22 @@ std::string_view to_string(JacobiEnd end) {
   return name_of(ends, end);
 }
 
+namespace {
+
+// The fields of a report under the name of a report that derives from it.
+heddle::impl::ReportLine line_of(std::string_view name, const JacobiReport& report) {
+  return heddle::impl::ReportLine(name)
+      .field("converged", report.converged)
+      .field("end", report.end)
+      .field("method", report.method)
+      .field("accuracy", report.accuracy)
+      .field("sweeps", report.sweeps)
+      .field("rotations", report.rotations)
+      .field("off_norms", report.off_norms);
+}
+
+}  // namespace
+
 std::ostream& operator<<(std::ostream& out, const JacobiBatchedReport& report) {
   return out << heddle::impl::ReportLine("JacobiBatchedReport")
                     .field("not_converged", report.not_converged)
@@ -67,28 +83,14 @@ std::ostream& operator<<(std::ostream& out, const JacobiBatchedReport& report) {
 }
 
 std::ostream& operator<<(std::ostream& out, const JacobiGeneralisedReport& report) {
-  return out << heddle::impl::ReportLine("JacobiGeneralisedReport")
-                    .field("converged", report.converged)
-                    .field("end", report.end)
-                    .field("method", report.method)
-                    .field("accuracy", report.accuracy)
-                    .field("sweeps", report.sweeps)
-                    .field("rotations", report.rotations)
-                    .field("off_norms", report.off_norms)
+  return out << line_of("JacobiGeneralisedReport", static_cast<const JacobiReport&>(report))
                     .field("least_pivot", report.least_pivot)
                     .field("growth", report.growth)
                     .field("refinement_sweeps", report.refinement_sweeps);
 }
 
 std::ostream& operator<<(std::ostream& out, const JacobiReport& report) {
-  return out << heddle::impl::ReportLine("JacobiReport")
-                    .field("converged", report.converged)
-                    .field("end", report.end)
-                    .field("method", report.method)
-                    .field("accuracy", report.accuracy)
-                    .field("sweeps", report.sweeps)
-                    .field("rotations", report.rotations)
-                    .field("off_norms", report.off_norms);
+  return out << line_of("JacobiReport", report);
 }
 
 std::ostream& operator<<(std::ostream& out, const SvdBatchedReport& report) {

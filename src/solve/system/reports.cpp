@@ -6,42 +6,41 @@
 #include <heddle/solve/solve.hpp>
 #include <heddle/solve/syrk.hpp>
 
+#include <string_view>
+
 namespace heddle {
 
+namespace {
+
+// The fields of a report under the name of a report that derives from it.
+heddle::impl::ReportLine line_of(std::string_view name, const FactorizationReport& report) {
+  return heddle::impl::ReportLine(name)
+      .field("info", report.info)
+      .field("seconds", report.seconds)
+      .field("gflops", report.gflops)
+      .field("arithmetic", report.arithmetic)
+      .field("block", report.block)
+      .field("group", report.group)
+      .field("memory_bytes", report.memory_bytes);
+}
+heddle::impl::ReportLine line_of(std::string_view name, const LuReport& report) {
+  return line_of(name, static_cast<const FactorizationReport&>(report))
+      .field("pivots", report.pivots)
+      .field("growth", report.growth);
+}
+
+}  // namespace
+
 std::ostream& operator<<(std::ostream& out, const FactorizationReport& report) {
-  return out << heddle::impl::ReportLine("FactorizationReport")
-                    .field("info", report.info)
-                    .field("seconds", report.seconds)
-                    .field("gflops", report.gflops)
-                    .field("arithmetic", report.arithmetic)
-                    .field("block", report.block)
-                    .field("group", report.group)
-                    .field("memory_bytes", report.memory_bytes);
+  return out << line_of("FactorizationReport", report);
 }
 
 std::ostream& operator<<(std::ostream& out, const LuReport& report) {
-  return out << heddle::impl::ReportLine("LuReport")
-                    .field("info", report.info)
-                    .field("seconds", report.seconds)
-                    .field("gflops", report.gflops)
-                    .field("arithmetic", report.arithmetic)
-                    .field("block", report.block)
-                    .field("group", report.group)
-                    .field("memory_bytes", report.memory_bytes)
-                    .field("pivots", report.pivots)
-                    .field("growth", report.growth);
+  return out << line_of("LuReport", report);
 }
 
 template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T>& report) {
-  return out << heddle::impl::ReportLine("QrReport")
-                    .field("info", report.info)
-                    .field("seconds", report.seconds)
-                    .field("gflops", report.gflops)
-                    .field("arithmetic", report.arithmetic)
-                    .field("block", report.block)
-                    .field("group", report.group)
-                    .field("memory_bytes", report.memory_bytes)
-                    .field("tau", report.tau);
+  return out << line_of("QrReport", static_cast<const FactorizationReport&>(report)).field("tau", report.tau);
 }
 
 std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report) {
@@ -82,16 +81,7 @@ std::ostream& operator<<(std::ostream& out, const SolveBatchedReport& report) {
 }
 
 std::ostream& operator<<(std::ostream& out, const InverseReport& report) {
-  return out << heddle::impl::ReportLine("InverseReport")
-                    .field("info", report.info)
-                    .field("seconds", report.seconds)
-                    .field("gflops", report.gflops)
-                    .field("arithmetic", report.arithmetic)
-                    .field("block", report.block)
-                    .field("group", report.group)
-                    .field("memory_bytes", report.memory_bytes)
-                    .field("pivots", report.pivots)
-                    .field("growth", report.growth)
+  return out << line_of("InverseReport", static_cast<const LuReport&>(report))
                     .field("equilibrated", report.equilibrated)
                     .field("condition", report.condition)
                     .field("scaled_condition", report.scaled_condition)
