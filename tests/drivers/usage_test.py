@@ -35,9 +35,10 @@ class Usage(CommandTest):
         self.assertEqual(result.code, 0)
         self.assertRegex(result.output, r"^heddle \d+\.\d+\.\d+ \(.+\)\n$")
 
-    def test_one_process_needs_no_ssh(self):
-        environment = {**os.environ, "OMPI_MCA_plm_rsh_agent": "no-such-agent"}
-        environment.pop("OMPI_MCA_ess_singleton_isolated", None)
+    def test_one_process_needs_no_ssh_and_no_temporary_folder(self):
+        environment = {**os.environ, "OMPI_MCA_plm_rsh_agent": "no-such-agent", "OMPI_MCA_orte_no_session_dirs": "/"}
+        for name in ("OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_orte_create_session_dirs"):
+            environment.pop(name, None)
         result = subprocess.run([COMMAND, "gemm", "--size", "16"], env=environment, capture_output=True, text=True,
                                 timeout=60, check=False)
         self.assertEqual((result.returncode, result.stderr), (0, ""))

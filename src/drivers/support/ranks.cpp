@@ -69,6 +69,8 @@ void prepare_single_process() {
   if (launcher_rank()) return;
   // The user's own setting stays.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // Isolated processes of one user have the same folder in /tmp, and one that ends removes it while another starts.
+  setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
   constexpr rlim_t needed = rlim_t{16} << 20U;
   rlimit limit = {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < needed) setenv("PMIX_MCA_gds", "hash", 0);

@@ -11,7 +11,8 @@ namespace heddle::driver {
 [[nodiscard]] std::optional<int> launcher_rank();
 
 /// Before MPI starts, for a process that no launcher started: has Open MPI do without its daemon, which takes 0.1 s to
-/// start and wants ssh installed even on one host, and without a file of some megabytes where `ulimit -f` allows none.
+/// start and wants ssh installed even on one host, without its folder in /tmp, and without a file of some megabytes
+/// where `ulimit -f` allows none.
 void prepare_single_process();
 
 /// Runs `work` on every rank of MPI_COMM_WORLD and gives all of them one exit code.
