@@ -219,6 +219,9 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(result.complaints, [])
         report = self.report()
         self.assertTrue(all(check["passed"] for check in report["checks"].values()), report["checks"])
+        printed = re.findall(r"sha256 ([0-9a-f]{64})", result.output)
+        if "sha256" in report["results"]:
+            self.assertLessEqual(set(printed), {report["results"]["sha256"]})
         return report
 
     def report(self):

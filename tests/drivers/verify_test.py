@@ -49,6 +49,23 @@ class Verify(TdseCommandTest):
     def emulated(self, output, *arguments, **options):
         return self.tdse("deck.toml", "--arithmetic", "emulated", "-o", output, *arguments, **options)
 
+    def test_the_manifest_is_the_same_on_any_ranks(self):
+        for ranks, threads in ((1, 2), (3, 1)):
+            report = self.succeed("verify", "--manifest", ranks=ranks, environment={"OMP_NUM_THREADS": str(threads)})
+            rows = report["results"]["manifest"]
+            self.assertGreaterEqual(len(rows), 60)
+            self.assertEqual(len({row["name"] for row in rows}), len(rows))
+            # Each result is another one.
+            self.assertEqual(len({row["sha256"] for row in rows}), len(rows))
+        report = self.succeed("verify", "--manifest", "--only", "faces")
+        self.assertEqual([row["name"] for row in report["results"]["manifest"]], ["faces 32-bit", "faces 64-bit"])
+
+    def test_refusals_of_the_manifest(self):
+        self.refuse("verify", message="no file; expected files of `heddle tdse`, or --manifest", fresh=True)
+        self.refuse("verify", "--manifest", "a.h5", message="takes no files")
+        self.refuse("verify", "a.h5", "--only", "gemm", message="--only gemm: goes with --manifest")
+        self.refuse("verify", "--manifest", "--only", "gem m", message="no result of the manifest has a name with it")
+
     def test_emulated_runs_have_the_same_bits_everywhere(self):
         self.emulated("one.h5")
         self.emulated("two.h5", "--tile", 16, ranks=2)

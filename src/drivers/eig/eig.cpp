@@ -329,8 +329,8 @@ template <Scalar T> int solve_as(Context& context, const Options& options) {
   }
   if (context.root()) {
     Sha256 hash;
-    hash.add(solution.values.data(), solution.values.size() * sizeof(Real<T>));
-    hash.add(solution.vectors.data(), solution.vectors.size() * sizeof(T));
+    hash.add_numbers(solution.values.data(), solution.values.size());
+    hash.add_numbers(solution.vectors.data(), solution.vectors.size());
     results["sha256"] = hash.digest();
   }
   return context.finish(report);

@@ -238,7 +238,7 @@ void report_sum(Context& context, Report& report, const std::string& name, const
   results["condition"] = condition;
   results["seconds"] = seconds;
   Sha256 hash;
-  hash.add(&value, sizeof(value));
+  hash.add_numbers(&value, 1);
   results["sha256"] = hash.digest();
   context.say(format("%s of %lld elements, condition %.3g: %s", name.c_str(), static_cast<long long>(count), condition,
                      shown(value).c_str()));

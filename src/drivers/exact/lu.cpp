@@ -356,8 +356,8 @@ template <Scalar T> int run_as(Context& context, const Options& options) {
   Verdict verdict;
   comm.on_rank(0, [&] {
     Sha256 hash;
-    hash.add(LU.data(), LU.size() * sizeof(T));
-    hash.add(order.data(), order.size() * sizeof(Index));
+    hash.add_numbers(LU.data(), LU.size());
+    hash.add_numbers(order.data(), order.size());
     digest = hash.digest();
     const Sizes sizes = sizes_of<T>(factors.A, LU, factors.power);
     verdict.growth = sizes.of_a == 0 ? 1.0 : sizes.of_u / sizes.of_a;

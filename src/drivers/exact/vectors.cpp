@@ -122,7 +122,7 @@ Column<T> result_of(Context& context, Report& report, const Options& options, In
   repeat_warm(1, run_once, [&](double counted) { seconds = counted; });
   const HostMatrix<T> host = gather(found.matrix, 0);
   Sha256 hash;
-  hash.add(host.data(), host.size() * sizeof(T));
+  hash.add_numbers(host.data(), host.size());
   auto& results = report.results();
   results["sha256"] = hash.digest();
   results["seconds"] = seconds;

@@ -226,7 +226,7 @@ template <Scalar T> class Run {
     std::string digest;
     context_.comm().on_rank(0, [&] {
       Sha256 hash;
-      for (std::size_t j = 0; j < C.extent(1); ++j) hash.add(&C(0, j), C.extent(0) * sizeof(T));
+      for (std::size_t j = 0; j < C.extent(1); ++j) hash.add_numbers(&C(0, j), C.extent(0));
       digest = hash.digest();
     });
     report.results()["sha256"] = digest;

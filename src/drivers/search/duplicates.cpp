@@ -142,7 +142,7 @@ Index split_groups(const KeyTable& keys, const KeyGroups& groups) {
 std::string digest_of(const KeyGroups& groups) {
   Sha256 hash;
   for (const auto* numbers : {&groups.group, &groups.first, &groups.count}) {
-    hash.add(numbers->data(), numbers->size() * sizeof(Index));
+    hash.add_numbers(numbers->data(), numbers->size());
   }
   return hash.digest();
 }

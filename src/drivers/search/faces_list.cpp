@@ -94,9 +94,9 @@ std::string digest_of(const HostFaces& faces) {
   Sha256 hash;
   for (std::size_t face = 0; face < faces.cell.extent(0); ++face) {
     const Index begin = faces.offsets(face);
-    hash.add(&faces.cell(face), sizeof(Index));
+    hash.add_numbers(&faces.cell(face), 1);
     hash.add(&faces.side(face), 1);
-    hash.add(&faces.points(begin), static_cast<std::size_t>(faces.offsets(face + 1) - begin) * sizeof(Index));
+    hash.add_numbers(&faces.points(begin), static_cast<std::size_t>(faces.offsets(face + 1) - begin));
   }
   return hash.digest();
 }

@@ -217,7 +217,7 @@ template <Scalar T> class Run {
     std::string digest;
     context_.comm().on_rank(0, [&] {
       Sha256 hash;
-      hash.add(whole.data(), whole.size() * sizeof(T));
+      hash.add_numbers(whole.data(), whole.size());
       digest = hash.digest();
     });
     context_.comm().broadcast(digest, 0);

@@ -49,7 +49,26 @@ void Sha256::add(const void* data, std::size_t bytes) {
   }
 }
 
-std::string Sha256::digest() {
+void Sha256::add_reversed(const void* words, std::size_t word, std::size_t count) {
+  const auto* from = static_cast<const std::uint8_t*>(words);
+  for (std::size_t k = 0; k < count; ++k, from += word) {
+    for (std::size_t byte = word; byte > 0; --byte) add(from + byte - 1, 1);
+  }
+}
+
+std::string Sha256::digest() const {
+  Sha256 ended = *this;
+  ended.finish();
+  std::string text;
+  for (const std::uint32_t word : ended.state_) {
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", word);
+    text += digits.data();
+  }
+  return text;
+}
+
+void Sha256::finish() {
   const std::uint64_t bits = 8 * bytes_;
   const std::uint8_t one = 0x80;
   const std::uint8_t zero = 0;
@@ -59,13 +78,6 @@ std::string Sha256::digest() {
     const auto part = static_cast<std::uint8_t>(bits >> (8 * byte));
     add(&part, 1);
   }
-  std::string text;
-  for (const std::uint32_t word : state_) {
-    std::array<char, 9> digits{};
-    std::snprintf(digits.data(), digits.size(), "%08x", word);
-    text += digits.data();
-  }
-  return text;
 }
 
 void Sha256::take_block(const std::uint8_t* block) {

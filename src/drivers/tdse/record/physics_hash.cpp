@@ -14,7 +14,7 @@ PhysicsHash physics_hash(const std::string& path) {
   for (const std::string& name : file.datasets()) {
     if (name.starts_with("/spectrum/") || name.starts_with("/errors/")) continue;
     Sha256 one;
-    for (const hsize_t extent : file.extents(name)) one.add(&extent, sizeof(extent));
+    for (const hsize_t extent : file.extents(name)) one.add_numbers(&extent, 1);
     const auto bytes = file.bytes(name);
     one.add(bytes.data(), bytes.size());
     result.datasets.emplace_back(name, one.digest());

@@ -1,5 +1,6 @@
-// `heddle verify`: hashes the physics in files of `heddle tdse` and compares hashes.
+// `heddle verify`: hashes the physics in files of `heddle tdse` and compares hashes, or those of the manifest.
 #include "drivers/commands.hpp"
+#include "drivers/manifest/manifest.hpp"
 #include "drivers/support/process/standard_output.hpp"
 #include "drivers/tdse/record/physics_hash.hpp"
 #include <heddle/core/error.hpp>
@@ -16,6 +17,8 @@ struct Options {
   std::vector<std::string> files;
   std::string expected;
   bool list = false;
+  bool manifest = false;
+  std::string only;
 };
 
 const OptionTable<Options>& all_options() {
@@ -24,10 +27,13 @@ const OptionTable<Options>& all_options() {
        &Options::files,
        Text{},
        "Files that `heddle tdse` wrote",
-       {.key = "files", .required = true, .one_each = true}},
+       {.key = "files", .one_each = true}},
       {"--expect", &Options::expected, Text{"SHA256"},
        "Fail unless the first file has this hash; capital letters are as good"},
       {"--list", &Options::list, Flag{}, "Also the hash of each array"},
+      {"--manifest", &Options::manifest, Flag{},
+       "Compute results whose bits are promised on any machine, and compare their hashes with those of the release"},
+      {"--only", &Options::only, Text{"TEXT"}, "Results of the manifest whose names contain TEXT"},
   };
   return table;
 }
@@ -49,7 +55,7 @@ std::string first_difference(const PhysicsHash& a, const PhysicsHash& b) {
   return other != b.datasets.end() ? other->first : std::string();
 }
 
-int run(const CommonOptions& common, Options options) {
+int verify_files(const CommonOptions& common, Options options) {
   Report report("verify");
   if (!options.expected.empty()) options.expected = hash_of(options.expected);
   const std::string& expected = options.expected;
@@ -85,16 +91,28 @@ int run(const CommonOptions& common, Options options) {
   return code;
 }
 
+void choose(Selection& selection, const Options& options) {
+  if (options.manifest) {
+    require(options.files.empty() && options.expected.empty() && !options.list,
+            "verify --manifest takes no files, and neither --expect nor --list");
+    selection.parallel = [options](Context& context) { return verify_manifest(context, options.only); };
+  } else {
+    require(!options.files.empty(), "verify: no file; expected files of `heddle tdse`, or --manifest");
+    require(options.only.empty(), "--only ", options.only, ": goes with --manifest");
+    selection.serial = [options](const CommonOptions& common) { return verify_files(common, options); };
+  }
+}
+
 }  // namespace
 
 void add_verify(CLI::App& app, Selection& selection) {
   add_command(app, selection,
               {"verify",
                "SHA-256 of the physics in files of `heddle tdse`: all arrays but spectra and errors; of several files "
-               "also whether "
-               "they are the same, to the bit",
-               "  heddle tdse h2plus-stationary --arithmetic emulated -o a.h5 && heddle verify a.h5"},
-              all_options(), run);
+               "also whether they are the same, to the bit. Or of the results of --manifest, on any number of ranks",
+               "  heddle tdse h2plus-stationary --arithmetic emulated -o a.h5 && heddle verify a.h5\n"
+               "  mpirun -n 2 heddle verify --manifest"},
+              all_options(), [&selection](const Options& options) { choose(selection, options); });
 }
 
 }  // namespace heddle::driver

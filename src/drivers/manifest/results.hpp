@@ -1,0 +1,82 @@
+// Results whose bits are promised on every machine, for `heddle verify --manifest`.
+#pragma once
+
+#include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/process/sha256.hpp"
+#include <heddle/comm/communicator.hpp>
+#include <heddle/dist/matrix.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+/// A result of the manifest: a name, and the computation of its SHA-256, which is collective and tells rank 0.
+struct ManifestResult {
+  std::string name;
+  std::function<std::string(const Communicator&)> compute;
+};
+
+/// Each adds the results of one part of the library.
+void add_products(std::vector<ManifestResult>& results);
+void add_systems(std::vector<ManifestResult>& results);
+void add_exponentials(std::vector<ManifestResult>& results);
+void add_exact_results(std::vector<ManifestResult>& results);
+void add_small_matrices(std::vector<ManifestResult>& results);
+void add_searches(std::vector<ManifestResult>& results);
+void add_wave_functions(std::vector<ManifestResult>& results);
+
+/// The name of a scalar type in a result's name.
+template <Scalar T> [[nodiscard]] std::string scalar_in_name() {
+  const std::string real = sizeof(Real<T>) == 8 ? "double" : "float";
+  return is_complex<T> ? "complex-" + real : real;
+}
+
+/// Call work.operator()<T>(" T") for each of the four scalar types, with its name.
+template <class Work> void for_each_scalar(const Work& work) {
+  work.template operator()<double>(scalar_in_name<double>());
+  work.template operator()<float>(scalar_in_name<float>());
+  work.template operator()<Kokkos::complex<double>>(scalar_in_name<Kokkos::complex<double>>());
+  work.template operator()<Kokkos::complex<float>>(scalar_in_name<Kokkos::complex<float>>());
+}
+
+/// Random numbers in bands of rows.
+template <Scalar T>
+[[nodiscard]] DistributedMatrix<T> random_bands(const Communicator& comm, Index rows, Index columns,
+                                                std::uint64_t seed) {
+  return random_matrix<T>(comm, rows, columns, "rows", seed);
+}
+
+/// Hash a matrix by its columns, on rank 0; "" on the others.
+template <Scalar T> [[nodiscard]] std::string hash_of(const DistributedMatrix<T>& A) {
+  const HostMatrix<T> whole = gather(A, 0);
+  if (A.communicator().rank() != 0) return {};
+  Sha256 hash;
+  for (std::size_t j = 0; j < whole.extent(1); ++j) hash.add_numbers(&whole(0, j), whole.extent(0));
+  return hash.digest();
+}
+
+/// Hash Views, each in the order of its elements in memory.
+template <class... Views> [[nodiscard]] std::string hash_of_views(const Views&... views) {
+  Sha256 hash;
+  const auto add = [&](const auto& view) {
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, view);
+    hash.add_numbers(host.data(), host.span());
+  };
+  (add(views), ...);
+  return hash.digest();
+}
+
+/// Make element k of a View, in the order of memory, that of RandomElement in row k and column 0.
+template <class View> void fill_random(const View& view, std::uint64_t seed) {
+  const RandomElement<typename View::non_const_value_type> element{seed};
+  const auto elements = view.data();
+  Kokkos::parallel_for(
+      "heddle::driver::fill_random",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, static_cast<Index>(view.span())),
+      KOKKOS_LAMBDA(Index k) { elements[k] = element(k, 0); });
+  Kokkos::fence();
+}
+
+}  // namespace heddle::driver
