@@ -121,10 +121,13 @@ template <Scalar T> struct SmallProblem {
       label = names;
     }
     SweepCounts<R> counts;
+    // A loop of its own: g++ 12 for aarch64 can't vectorise a count beside maxima (an internal error).
+    int rotations = 0;
+    for (int k = 0; k < half; ++k) rotations += rotated[k];
+    counts.rotations = rotations;
     for (int k = 0; k < half; ++k) {
       counts.largest = Kokkos::fmax(counts.largest, largest[k]);
       counts.sine = Kokkos::fmax(counts.sine, sine[k]);
-      counts.rotations += rotated[k];
     }
     team.team_barrier();
     return counts;
