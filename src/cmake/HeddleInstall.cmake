@@ -42,8 +42,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 install(EXPORT heddle_targets NAMESPACE heddle:: FILE heddleTargets.cmake DESTINATION ${package})
 install(FILES ${PROJECT_BINARY_DIR}/heddleConfig.cmake ${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake
         DESTINATION ${package})
-install(DIRECTORY drivers/decks drivers/plot DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
-        FILES_MATCHING PATTERN "*.toml" PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY drivers/decks drivers/manifest drivers/plot DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
+        FILES_MATCHING PATTERN "*.toml" PATTERN "*.py" PATTERN "*_expected.txt" PATTERN "__pycache__" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CITATION.cff ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -1,5 +1,7 @@
 """`heddle verify`, and runs of `heddle tdse` that have the same bits wherever they are done."""
 
+import os
+import sys
 import unittest
 
 import h5py
@@ -60,9 +62,18 @@ class Verify(TdseCommandTest):
         report = self.succeed("verify", "--manifest", "--only", "faces")
         self.assertEqual([row["name"] for row in report["results"]["manifest"]], ["faces 32-bit", "faces 64-bit"])
 
+    # A sanitizer's library would have to come before the one that is preloaded.
+    @unittest.skipUnless(os.environ.get("HEDDLE_SANITIZE") != "1", "a sanitizer")
+    def test_numpy_has_the_bits_of_the_release(self):
+        result = self.run_command("verify", "--manifest", "--python", "--only", "faces", fresh=True,
+                                  environment={"HEDDLE_PYTHON": sys.executable})
+        self.assertEqual(result.code, 0, result.errors + result.output)
+        self.assertRegex(result.output, r"\n[0-9a-f]{16}  numpy eigvals complex\n")
+
     def test_refusals_of_the_manifest(self):
         self.refuse("verify", message="no file; expected files of `heddle tdse`, or --manifest", fresh=True)
         self.refuse("verify", "--manifest", "a.h5", message="takes no files")
+        self.refuse("verify", "a.h5", "--python", message="--python: goes with --manifest")
         self.refuse("verify", "a.h5", "--only", "gemm", message="--only gemm: goes with --manifest")
         self.refuse("verify", "--manifest", "--only", "gem m", message="no result of the manifest has a name with it")
 

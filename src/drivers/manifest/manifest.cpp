@@ -2,10 +2,13 @@
 #include "drivers/manifest/manifest.hpp"
 
 #include "drivers/manifest/results.hpp"
+#include "drivers/shared_files.hpp"
+#include "drivers/support/process/programs.hpp"
 #include "drivers/support/process/text.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace heddle::driver {
@@ -34,9 +37,20 @@ std::vector<ManifestResult> all_results() {
   return results;
 }
 
+// Run the script of Python's results, which prints them; return its exit status.
+int python_status() {
+  const auto script = find_shared("manifest/python_results.py");
+  require(script.has_value(), "manifest/python_results.py is missing from share/heddle of this installation");
+  const std::string python = python_program();
+  const int status = run_program({"/proc/self/exe", "run", python, "-B", script->string()},
+                                 {.environment = environment_outside_mpi()});
+  require(status <= 1, python, " could not compute the results of NumPy; set HEDDLE_PYTHON to a Python 3 with NumPy");
+  return status;
+}
+
 }  // namespace
 
-int verify_manifest(Context& context, const std::string& only) {
+int verify_manifest(Context& context, const std::string& only, bool python) {
   Report report = context.report("verify");
   report.inputs()["manifest"] = true;
   report.inputs()["only"] = only;
@@ -70,6 +84,12 @@ int verify_manifest(Context& context, const std::string& only) {
   progress.finish();
   context.say(format("verify: %zu results, %zu with other bits than stored", results.size(), different));
   report.check("manifest", different == 0, different, 0);
+  if (python) {
+    int status = 0;
+    context.comm().on_rank(0, [&] { status = python_status(); });
+    context.comm().broadcast(std::span<int>(&status, 1), 0);
+    report.check("python", status == 0, status, 0);
+  }
   return context.finish(report);
 }
 

@@ -7,8 +7,9 @@
 
 namespace heddle::driver {
 
-/// Compute the results whose names contain `only` and compare their SHA-256 with the stored ones. Collective; returns
-/// the exit code, exit_failed if one differs.
-[[nodiscard]] int verify_manifest(Context& context, const std::string& only);
+/// Compute the results whose names contain `only` and compare their SHA-256 with the stored ones; with `python` also
+/// those of NumPy, SciPy and scikit-learn under `heddle run`. Collective; returns the exit code, exit_failed if one
+/// differs.
+[[nodiscard]] int verify_manifest(Context& context, const std::string& only, bool python);
 
 }  // namespace heddle::driver

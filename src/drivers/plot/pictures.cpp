@@ -6,22 +6,9 @@
 #include <heddle/core/error.hpp>
 #include <heddle/core/pending_file.hpp>
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <string>
 
 namespace heddle::driver {
-namespace {
-
-std::string python() {
-  if (const char* chosen = std::getenv("HEDDLE_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
-  // Prefer the system's Python, where packages of matplotlib and h5py are installed; the first on the PATH may be
-  // another.
-  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
-}
-
-}  // namespace
 
 void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output,
           const std::vector<std::string>& more) {
@@ -30,7 +17,7 @@ void draw(const Picture& picture, const std::filesystem::path& input, const std:
     throw Error(ErrorKind::input, message_of(picture.script, " is missing from share/heddle of this installation"));
   }
   PendingFile pending(output);
-  const std::string interpreter = python();
+  const std::string interpreter = python_program();
   std::vector<std::string> words = {interpreter, "-B", script->string(), input.string(), pending.path().string()};
   words.insert(words.end(), more.begin(), more.end());
   const int status = run_program(words);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -61,6 +62,13 @@ std::vector<std::string> environment_outside_mpi() {
                                                     "PMI_",  "PMIX_", "HYDRA_", "SLURM_"};
   if (std::any_of(variables.begin(), variables.end(), any_of(ranks))) std::erase_if(variables, any_of(launchers));
   return variables;
+}
+
+std::string python_program() {
+  if (const char* chosen = std::getenv("HEDDLE_PYTHON"); chosen != nullptr && *chosen != '\0') return chosen;
+  // Prefer the system's Python, where packages of matplotlib and h5py are installed; the first on the PATH may be
+  // another.
+  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
 }  // namespace heddle::driver

@@ -19,4 +19,7 @@ struct ProgramOptions {
 /// run with it is no rank of this job.
 [[nodiscard]] std::vector<std::string> environment_outside_mpi();
 
+/// Return the Python 3 that HEDDLE_PYTHON names, or else the system's, or else the first on the PATH.
+[[nodiscard]] std::string python_program();
+
 }  // namespace heddle::driver

@@ -18,6 +18,7 @@ struct Options {
   std::string expected;
   bool list = false;
   bool manifest = false;
+  bool python = false;
   std::string only;
 };
 
@@ -33,6 +34,8 @@ const OptionTable<Options>& all_options() {
       {"--list", &Options::list, Flag{}, "Also the hash of each array"},
       {"--manifest", &Options::manifest, Flag{},
        "Compute results whose bits are promised on any machine, and compare their hashes with those of the release"},
+      {"--python", &Options::python, Flag{},
+       "With --manifest: also results of NumPy, SciPy and scikit-learn, by python3 or HEDDLE_PYTHON"},
       {"--only", &Options::only, Text{"TEXT"}, "Results of the manifest whose names contain TEXT"},
   };
   return table;
@@ -95,10 +98,11 @@ void choose(Selection& selection, const Options& options) {
   if (options.manifest) {
     require(options.files.empty() && options.expected.empty() && !options.list,
             "verify --manifest takes no files, and neither --expect nor --list");
-    selection.parallel = [options](Context& context) { return verify_manifest(context, options.only); };
+    selection.parallel = [options](Context& context) { return verify_manifest(context, options.only, options.python); };
   } else {
     require(!options.files.empty(), "verify: no file; expected files of `heddle tdse`, or --manifest");
     require(options.only.empty(), "--only ", options.only, ": goes with --manifest");
+    require(!options.python, "--python: goes with --manifest");
     selection.serial = [options](const CommonOptions& common) { return verify_files(common, options); };
   }
 }
