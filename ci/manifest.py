@@ -36,7 +36,7 @@ def rows_at(commit):
 
 
 def faults(now, earlier, changes):
-    """What is wrong with the rows `now`, given those of earlier commits and the text of the changelog."""
+    """Yield the faults of the rows `now`, given those of earlier commits and the text of the changelog."""
     for commit, rows in earlier.items():
         for name, (version, digest) in rows.items():
             if name in now and now[name][0] == version and now[name][1] != digest:
