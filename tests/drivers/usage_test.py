@@ -39,9 +39,11 @@ class Usage(CommandTest):
         environment = {**os.environ, "OMPI_MCA_plm_rsh_agent": "no-such-agent", "OMPI_MCA_orte_no_session_dirs": "/"}
         for name in ("OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_orte_create_session_dirs"):
             environment.pop(name, None)
-        result = subprocess.run([COMMAND, "gemm", "--size", "16"], env=environment, capture_output=True, text=True,
-                                timeout=60, check=False)
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        batch_script = {"SLURM_PROCID": "0"}  # Slurm's, outside of srun.
+        for more in ({}, batch_script):
+            result = subprocess.run([COMMAND, "gemm", "--size", "16"], env={**environment, **more}, capture_output=True,
+                                    text=True, timeout=60, check=False)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), more)
 
     def test_bad_usage(self):
         self.refuse(message="subcommand is required", fresh=True)

@@ -59,8 +59,12 @@ bool arrives(MPI_Request& request) {
 }  // namespace
 
 std::optional<int> launcher_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
     if (const char* text = std::getenv(name)) return std::atoi(text);
+  }
+  // Slurm sets SLURM_PROCID for a batch script too; SLURM_STEP_ID is there only if srun started this process.
+  if (const char* text = std::getenv("SLURM_PROCID"); text != nullptr && std::getenv("SLURM_STEP_ID") != nullptr) {
+    return std::atoi(text);
   }
   return std::nullopt;
 }
