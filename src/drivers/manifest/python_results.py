@@ -3,7 +3,7 @@
     heddle run python3 python_results.py [--store]
 
 Prints the first 16 digits of each SHA-256 and compares it with python_expected.txt beside this script; --store writes
-that file. What is not installed is named and left out. Results come from routines of the BLAS and LAPACK alone: sums
+that file. Packages that are not installed are named and left out. Results come from routines of the BLAS and LAPACK alone: sums
 that NumPy does itself, and libm, have other bits on other processors.
 """
 
