@@ -18,6 +18,8 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
 
     license("Apache-2.0")
 
+    test_requires_compiler = True
+
     version("main", branch="main", preferred=True)
 
     variant("openmp", default=True, description="CPU threads by OpenMP")
@@ -39,8 +41,12 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         default=False,
         description="Functionals with gradients, and hybrids, for molecules, by libxc",
     )
+    # Sticky, for Spack would rather leave it out in silence than say what NCCL lacks.
     variant(
-        "nccl", default=True, description="Messages between GPUs of several nodes by NCCL, or RCCL"
+        "nccl",
+        default=True,
+        sticky=True,
+        description="Messages between GPUs of several nodes by NCCL, or RCCL",
     )
     variant("plot", default=True, description="What `heddle plot` needs to draw pictures")
 
@@ -67,7 +73,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("kokkos@4.6:5")
     depends_on("kokkos+openmp", when="+openmp")
     depends_on("kokkos+serial", when="~openmp")
-    depends_on("kokkos cxxstd=20", when="^kokkos@4")
+    conflicts("^kokkos cxxstd=17", msg="Heddle is C++20: Kokkos 4 needs cxxstd=20")
     depends_on("kokkos+shared", when="+shared")
 
     with when("+cuda"):
@@ -75,6 +81,7 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("nccl@2.18:", when="+nccl")
         for arch in CudaPackage.cuda_arch_values:
             depends_on(f"kokkos cuda_arch={arch}", when=f"cuda_arch={arch}")
+            depends_on(f"nccl +cuda cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
     with when("+rocm"):
         depends_on("kokkos+rocm")
         # Local products of doubles are Kokkos Kernels' calls of rocBLAS; others need neither.
@@ -88,6 +95,10 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("rccl", when="+nccl")
         for arch in ROCmPackage.amdgpu_targets:
             depends_on(f"kokkos amdgpu_target={arch}", when=f"amdgpu_target={arch}")
+            # Otherwise each of them is built for every GPU that it knows.
+            for library in ("rocblas", "rocsolver", "rocprim", "hipfft"):
+                depends_on(f"{library} amdgpu_target={arch}", when=f"amdgpu_target={arch}")
+            depends_on(f"rccl amdgpu_target={arch}", when=f"+nccl amdgpu_target={arch}")
     conflicts("+cuda", when="+rocm", msg="one GPU backend at a time")
     conflicts("cuda_arch=none", when="+cuda", msg="+cuda needs a cuda_arch, as in cuda_arch=90")
     conflicts("+tests", when="~studies", msg="the tests run `heddle study`")
@@ -96,8 +107,8 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("googletest@1.12:")
         depends_on("benchmark@1.7:")
         depends_on("mpfr@4:")
-        # The calls of Kokkos Kernels are tested, and measured beside Heddle's own kernels.
-        depends_on("kokkos-kernels@4.6:5", when="~rocm")
+        # On CPUs the calls of Kokkos Kernels are tested, and measured beside Heddle's own kernels.
+        depends_on("kokkos-kernels@4.6:5", when="~cuda~rocm")
 
     with when("+plot"), default_args(type="run"):
         depends_on("python@3.9:")
@@ -117,11 +128,15 @@ class Heddle(CMakePackage, CudaPackage, ROCmPackage):
         ]
         if self.spec.satisfies("+cuda") or self.spec.satisfies("+rocm"):
             args.append(self.define_from_variant("HEDDLE_NCCL", "nccl"))
+        return args + self.gpu_compiler()
+
+    def gpu_compiler(self):
+        """CMake's argument for the compiler of GPU sources, which a user's project needs, too."""
         if self.spec.satisfies("+cuda"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
-        elif self.spec.satisfies("+rocm"):
-            args.append(self.define("CMAKE_CXX_COMPILER", self.spec["hip"].hipcc))
-        return args
+            return [self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx)]
+        if self.spec.satisfies("+rocm"):
+            return [self.define("CMAKE_CXX_COMPILER", self.spec["hip"].prefix.bin.hipcc)]
+        return []
 
     def test_info(self):
         """what the command says of itself"""
@@ -153,8 +168,10 @@ target_link_libraries(consumer PRIVATE heddle::heddle)
             Path("main.cpp").write_text(source)
             Path("CMakeLists.txt").write_text(lists)
             cmake = which(self.spec["cmake"].prefix.bin.cmake, required=True)
-            prefixes = [self.prefix, self.spec["kokkos"].prefix, self.spec["mpi"].prefix]
-            cmake("-B", "build", "-DCMAKE_PREFIX_PATH=" + ";".join(prefixes))
+            # A static library's user finds all that it was built with.
+            prefixes = [spec.prefix for spec in self.spec.traverse(deptype="link")]
+            prefix_path = self.define("CMAKE_PREFIX_PATH", prefixes)
+            cmake("-B", "build", prefix_path, *self.gpu_compiler())
             cmake("--build", "build")
             said = Executable("build/consumer")(output=str.split, error=str.split)
             check_outputs(["heddle 0."], said)
