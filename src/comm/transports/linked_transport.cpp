@@ -77,13 +77,13 @@ struct LinkedShared {
   int received = 0;
   AnswerTags places;
 
-  [[nodiscard]] LinkEnd& end(bool sends, int partner) {
-    auto& ends = sends ? outgoing : incoming;
+  [[nodiscard]] LinkEnd& end(bool outward, int partner) {
+    auto& ends = outward ? outgoing : incoming;
     const auto found = ends.find(partner);
     if (found != ends.end()) return found->second;
     return ends
         .emplace(std::piecewise_construct, std::forward_as_tuple(partner),
-                 std::forward_as_tuple(ranks, *maker, sends, partner))
+                 std::forward_as_tuple(ranks, *maker, outward, partner))
         .first->second;
   }
 };
