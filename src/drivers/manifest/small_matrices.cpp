@@ -37,7 +37,7 @@ template <Scalar T> std::string solutions_of_batch(const Communicator& comm) {
 
 void add_small_matrices(std::vector<ManifestResult>& results) {
   // On GPUs the sums of a matrix have another order.
-  if constexpr (on_host) {
+  if constexpr (impl::on_host) {
     for_each_scalar([&]<class T>(const std::string& scalar) {
       results.push_back({"expm-batched " + scalar, exponentials_of_batch<T>});
     });
