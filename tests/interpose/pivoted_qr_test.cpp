@@ -197,7 +197,14 @@ TYPED_TEST(PivotedQr, SolvesLeastSquaresOfAnyRank) {
   const int length = 50;
   int rank = 0;
   int info = 77;
-  Arguments arguments = {&m, &n, &columns, A.all.data(), &m, B.all.data(), &m, pivots, &relative, &rank, work, &length};
+  // A question for the workspace reads no array and no tolerance.
+  const int question = -1;
+  Arguments arguments = {&m, &n, &columns, nullptr, &m, nullptr, &m, nullptr, nullptr, nullptr, work, &question};
+  if (is_complex<T>) arguments.push_back(nullptr);
+  arguments.push_back(&info);
+  call(blas_function<Routine>(this->name("gelsy")), arguments);
+  EXPECT_EQ(info, 0);
+  arguments = {&m, &n, &columns, A.all.data(), &m, B.all.data(), &m, pivots, &relative, &rank, work, &length};
   if (is_complex<T>) arguments.push_back(reals);
   arguments.push_back(&info);
   call(blas_function<Routine>(this->name("gelsy")), arguments);

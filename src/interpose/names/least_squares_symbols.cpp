@@ -82,8 +82,8 @@ void solve(const Shape<I>& shape, T* A, T* B, heddle::Real<T>* s, heddle::Real<T
 }
 
 template <heddle::Scalar T, class I>
-void gelsd(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>* s, heddle::Real<T> relative, I* rank,
-           T* work, I length, heddle::Real<T>* reals, I* integers, I* info) {
+void gelsd(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>* s, const heddle::Real<T>* relative,
+           I* rank, T* work, I length, heddle::Real<T>* reals, I* integers, I* info) {
   using R = heddle::Real<T>;
   const bool asked = length == -1;
   const LeastSquaresWorkspace needed = of_gelsd<T>(shape.m, shape.n, shape.columns);
@@ -94,13 +94,13 @@ void gelsd(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>*
   if (asked) return;
   *rank = 0;
   if (shape.empty()) return;
-  // As LAPACK takes what is no part of 1.
-  const R part = relative > R{0} && relative < R{1} ? relative : heddle::unit_roundoff<R>;
+  // As LAPACK takes what is no part of 1. NumPy's question for the workspace comes with a pointer to nowhere.
+  const R part = *relative > R{0} && *relative < R{1} ? *relative : heddle::unit_roundoff<R>;
   solve(shape, A, B, s, part, rank, false, info);
 }
 template <heddle::Scalar T, class I>
-void gelss(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>* s, heddle::Real<T> relative, I* rank,
-           T* work, I length, I* info) {
+void gelss(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>* s, const heddle::Real<T>* relative,
+           I* rank, T* work, I length, I* info) {
   using R = heddle::Real<T>;
   const bool asked = length == -1;
   const LeastSquaresWorkspace needed = of_gelss<T>(shape.m, shape.n, shape.columns);
@@ -109,7 +109,7 @@ void gelss(const char* name, const Shape<I>& shape, T* A, T* B, heddle::Real<T>*
   if (asked) return;
   *rank = 0;
   if (shape.empty()) return;
-  solve(shape, A, B, s, relative < R{0} ? heddle::unit_roundoff<R> : relative, rank, true, info);
+  solve(shape, A, B, s, *relative < R{0} ? heddle::unit_roundoff<R> : *relative, rank, true, info);
 }
 
 template <heddle::Scalar T, class I>
@@ -147,34 +147,34 @@ void gels(const char* name, const char* op, const Shape<I>& shape, T* A, T* B, T
 
 }  // namespace
 
-#define HEDDLE_GELSD(symbol, NAME, T, I)                                                                          \
-  HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,               \
-                            const I* leading_b, T* s, const T* relative, I* rank, T* work, const I* length,       \
-                            I* integers, I* info) {                                                               \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                                   \
-    gelsd<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, nullptr, \
-                integers, info);                                                                                  \
+#define HEDDLE_GELSD(symbol, NAME, T, I)                                                                         \
+  HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,              \
+                            const I* leading_b, T* s, const T* relative, I* rank, T* work, const I* length,      \
+                            I* integers, I* info) {                                                              \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                  \
+    gelsd<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, relative, rank, work, *length, nullptr, \
+                integers, info);                                                                                 \
   }
 #define HEDDLE_COMPLEX_GELSD(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                    \
                             const I* leading_b, heddle::Real<T>* s, const heddle::Real<T>* relative, I* rank, T* work, \
                             const I* length, heddle::Real<T>* reals, I* integers, I* info) {                           \
     HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
-    gelsd<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, reals,        \
+    gelsd<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, relative, rank, work, *length, reals,         \
                 integers, info);                                                                                       \
   }
 #define HEDDLE_GELSS(symbol, NAME, T, I)                                                                               \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                    \
                             const I* leading_b, T* s, const T* relative, I* rank, T* work, const I* length, I* info) { \
     HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
-    gelss<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, info);        \
+    gelss<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, relative, rank, work, *length, info);         \
   }
 #define HEDDLE_COMPLEX_GELSS(symbol, NAME, T, I)                                                                       \
   HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                    \
                             const I* leading_b, heddle::Real<T>* s, const heddle::Real<T>* relative, I* rank, T* work, \
                             const I* length, heddle::Real<T>* /*reals*/, I* info) {                                    \
     HEDDLE_COUNT_QUIETLY(NAME);                                                                                        \
-    gelss<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, *relative, rank, work, *length, info);        \
+    gelss<T, I>(NAME, {*m, *n, *columns, *leading, *leading_b}, A, B, s, relative, rank, work, *length, info);         \
   }
 #define HEDDLE_GELS(symbol, NAME, T, I)                                                                             \
   HEDDLE_EXPORT void symbol(const char* op, const I* m, const I* n, const I* columns, T* A, const I* leading, T* B, \

@@ -20,7 +20,7 @@ void factor(const char* name, I m, I n, T* A, I leading, I* pivots, T* tau, T* w
 
 template <heddle::Scalar T, class I>
 void solve(const char* name, I m, I n, I columns, T* A, I leading, T* B, I leading_b, I* pivots,
-           heddle::Real<T> relative, I* rank, T* work, I length, I* info) {
+           const heddle::Real<T>* relative, I* rank, T* work, I length, I* info) {
   const bool asked = length == -1;
   const Index less = std::min(m, n);
   // LAPACK requires the same workspace of complex numbers if nothing is to be done.
@@ -40,7 +40,7 @@ void solve(const char* name, I m, I n, I columns, T* A, I leading, T* B, I leadi
   if (asked) return;
   *rank = 0;
   if (less == 0 || columns == 0) return;
-  *rank = static_cast<I>(solve_by_geqp3<T, I>(m, n, columns, A, leading, B, leading_b, pivots, relative));
+  *rank = static_cast<I>(solve_by_geqp3<T, I>(m, n, columns, A, leading, B, leading_b, pivots, *relative));
 }
 
 }  // namespace
@@ -58,19 +58,19 @@ void solve(const char* name, I m, I n, I columns, T* A, I leading, T* B, I leadi
     HEDDLE_COUNT_QUIETLY(NAME);                                                                         \
     factor<T, I>(NAME, *m, *n, A, *leading, pivots, tau, work, *length, info);                          \
   }
-#define HEDDLE_GELSY(symbol, NAME, T, I)                                                                           \
-  HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                \
-                            const I* leading_b, I* pivots, const T* relative, I* rank, T* work, const I* length,   \
-                            I* info) {                                                                             \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
-    solve<T, I>(NAME, *m, *n, *columns, A, *leading, B, *leading_b, pivots, *relative, rank, work, *length, info); \
+#define HEDDLE_GELSY(symbol, NAME, T, I)                                                                          \
+  HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,               \
+                            const I* leading_b, I* pivots, const T* relative, I* rank, T* work, const I* length,  \
+                            I* info) {                                                                            \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                   \
+    solve<T, I>(NAME, *m, *n, *columns, A, *leading, B, *leading_b, pivots, relative, rank, work, *length, info); \
   }
-#define HEDDLE_COMPLEX_GELSY(symbol, NAME, T, I)                                                                   \
-  HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,                \
-                            const I* leading_b, I* pivots, const heddle::Real<T>* relative, I* rank, T* work,      \
-                            const I* length, heddle::Real<T>* /*reals*/, I* info) {                                \
-    HEDDLE_COUNT_QUIETLY(NAME);                                                                                    \
-    solve<T, I>(NAME, *m, *n, *columns, A, *leading, B, *leading_b, pivots, *relative, rank, work, *length, info); \
+#define HEDDLE_COMPLEX_GELSY(symbol, NAME, T, I)                                                                  \
+  HEDDLE_EXPORT void symbol(const I* m, const I* n, const I* columns, T* A, const I* leading, T* B,               \
+                            const I* leading_b, I* pivots, const heddle::Real<T>* relative, I* rank, T* work,     \
+                            const I* length, heddle::Real<T>* /*reals*/, I* info) {                               \
+    HEDDLE_COUNT_QUIETLY(NAME);                                                                                   \
+    solve<T, I>(NAME, *m, *n, *columns, A, *leading, B, *leading_b, pivots, relative, rank, work, *length, info); \
   }
 HEDDLE_PAIRS(GEQP3, geqp3, "GEQP3", COMPLEX_GEQP3, geqp3, "GEQP3");
 HEDDLE_PAIRS(GELSY, gelsy, "GELSY", COMPLEX_GELSY, gelsy, "GELSY");
