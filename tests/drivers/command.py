@@ -166,6 +166,15 @@ def heddle(*arguments, ranks=1, folder=None, environment=None, timeout=300, fres
     return Result(process.returncode, process.stdout, process.stderr)
 
 
+class Started(subprocess.Popen):
+    """A process that ends with a test that fails: `with` alone would wait for it for ever."""
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, error, trace)
+
+
 class CommandTest(unittest.TestCase):
     """A test with a folder of its own, in which the command runs; `fresh` in a class is heddle()'s for all of it."""
 
@@ -203,7 +212,7 @@ class CommandTest(unittest.TestCase):
         """A process that the test may kill: not a client of a GPU's Multi-Process Service, which loses all its others
         when one is killed amid its work."""
         environment = {**os.environ, "CUDA_MPS_PIPE_DIRECTORY": "/nonexistent"}
-        return subprocess.Popen(words, cwd=self.folder, env=environment, **options)
+        return Started(words, cwd=self.folder, env=environment, **options)
 
     def study_rows(self, study, name):
         """The rows of a table that `heddle study` wrote, by the columns' names."""
