@@ -104,7 +104,7 @@ GemmPrediction predict_gemm(const ClusterShape& cluster, const Placement& a, con
   require(options.arithmetic != Arithmetic::emulated || !rates.emulated.empty(),
           "predict_gemm: the rates have none of emulated products");
   const PlanFacts facts = impl::choose_plan<T>(shape, with_rates, rates, memory);
-  const std::vector<RankSchedule> schedules = impl::make_schedules(facts.product, facts.bands_per_pass);
+  const std::vector<RankSchedule> schedules = impl::outline_schedules(facts.product, facts.bands_per_pass);
 
   GemmPrediction prediction;
   prediction.planning_seconds = timer.seconds();

@@ -1,11 +1,14 @@
 // The choice of tile and grid beside a search over many tiles and all grids, by the tile model.
 #include "gemm/plan/choose.hpp"
+#include "gemm/plan/choose_tile.hpp"
 #include <heddle/gemm/predict.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <set>
@@ -19,21 +22,28 @@ struct Shape {
   Index rows, columns, inner;
 };
 
-// The time with a tile and a grid of one layer, in the workspace that a prediction has on GPUs.
-double seconds_of(const Shape& shape, const MachineRates& rates, Index tile, int columns) {
-  constexpr std::size_t workspace_bytes = std::size_t{16} << 30;
+// The workspace that a prediction has on GPUs.
+constexpr std::size_t workspace_bytes = std::size_t{16} << 30;
+
+impl::Product product_of(const Shape& shape) {
   impl::Product product;
   product.ranks = shape.cluster.nodes * shape.cluster.ranks_per_node;
   product.a = Placement::row_bands(shape.rows, shape.inner, product.ranks);
   product.b = Placement::column_bands(shape.inner, shape.columns, product.ranks);
   product.c = Placement::row_bands(shape.rows, shape.columns, product.ranks);
-  product.tile = tile;
-  product.grid_columns = columns;
   product.on_gpus = true;
   product.blocks = shape.cluster.nodes == 1;
   for (int rank = 0; shape.cluster.nodes > 1 && rank < product.ranks; ++rank) {
     product.node_of.push_back(rank / shape.cluster.ranks_per_node);
   }
+  return product;
+}
+
+// The time with a tile and a grid of one layer.
+double seconds_of(const Shape& shape, const MachineRates& rates, Index tile, int columns) {
+  impl::Product product = product_of(shape);
+  product.tile = tile;
+  product.grid_columns = columns;
   const impl::ElementCost cost = impl::element_cost<double>;
   const int bands = impl::bands_that_fit(product, cost.bytes, workspace_bytes);
   impl::hold_bands_of_b(product, bands, cost.bytes, workspace_bytes);
@@ -110,6 +120,60 @@ TEST(Choice, IsNoSlowerThanTilesGivenByHand) {
     EXPECT_LE(chosen.seconds, 1.01 * seconds) << n;
     // A second on idle cores.
     EXPECT_LT(chosen.planning_seconds, 10.0) << n;
+  }
+}
+
+// Processor seconds of this process, which other work does not lengthen much.
+double processor_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+template <class Work> double processor_seconds_of(const Work& work) {
+  const double before = processor_seconds();
+  work();
+  return processor_seconds() - before;
+}
+
+// Planning for 1024 ranks takes 0.3 s of one core and sorting 2^20 numbers some 0.1 s; it took up to 3 s when all ranks
+// were scheduled and timed tile by tile.
+TEST(Choice, PlansFor1024RanksWithBoundedWork) {
+  const MachineRates rates = h200_rates<double>(50e9);
+  const double sort = processor_seconds_of([] {
+    std::mt19937 bits(1);
+    std::vector<unsigned> numbers(std::size_t{1} << 20);
+    std::generate(numbers.begin(), numbers.end(), [&] { return static_cast<unsigned>(bits()); });
+    std::sort(numbers.begin(), numbers.end());
+  });
+  for (const auto& [cluster, n] :
+       {std::pair<ClusterShape, Index>{{128, 8, true}, 741376}, {{128, 8, true}, 300000}, {{256, 4, true}, 1000000}}) {
+    for (const Arithmetic arithmetic : {Arithmetic::native, Arithmetic::automatic}) {
+      GemmOptions options;
+      options.arithmetic = arithmetic;
+      const double planning =
+          processor_seconds_of([&] { (void)predict_gemm<double>(cluster, n, n, n, rates, options); });
+      EXPECT_LT(planning, 10.0 * sort) << n << ", " << to_string(arithmetic) << ": " << planning << " s";
+    }
+    std::vector<int> columns;
+    for (int k = 1; k <= 1024; k *= 2) columns.push_back(k);
+    for (const int layers : {1, 4}) {
+      impl::Product product = product_of({cluster, n, n, n});
+      product.layers = layers;
+      std::vector<int> of_group;
+      std::copy_if(columns.begin(), columns.end(), std::back_inserter(of_group),
+                   [&](int k) { return k <= product.ranks_of_group(); });
+      EXPECT_LE(impl::choose_tile(rates, {}, product, of_group, 0, 0, workspace_bytes).predictions, 8) << n;
+    }
+  }
+}
+
+// Without steps, and with one run of them for each band that a rank loads.
+TEST(Choice, SchedulesForPredictionsAreShort) {
+  impl::Product product = product_of({{128, 8, true}, 741376, 741376, 741376});
+  product.tile = 724;
+  product.grid_columns = 4;
+  for (const impl::RankSchedule& schedule : impl::outline_schedules(product, 4)) {
+    EXPECT_TRUE(schedule.steps.empty());
+    EXPECT_EQ(schedule.tiles, 4 * 256);
+    EXPECT_LE(schedule.runs.size(), schedule.loads_a.size() + schedule.loads_b.size());
   }
 }
 

@@ -153,40 +153,71 @@ Candidate emulated_candidate(const Product& shape, const GemmOptions& options, c
   return with_bands(product, options, most_held, sizeof(T), memory.workspace_bytes);
 }
 
-// Empty if the rates have no emulated products or the product is one by slices, which were not measured.
-template <Scalar T>
-std::optional<EmulatedTime> emulated_time(const Candidate& candidate, const EmulationOptions& emulation,
-                                          const MachineRates& rates) {
-  if (emulation.scheme != EmulationScheme::residues || rates.emulated.empty()) {
-    return {};
-  }
-  // The rates are those of products with the moduli that round-off takes.
-  const int measured = emulation_moduli<T>(candidate.product.inner());
-  const double seconds =
-      predicted_seconds(emulated_rates(rates), element_cost<T>, candidate.product, candidate.bands_per_pass);
-  return EmulatedTime{seconds / ResidueSystem::planes(field_of<T>, measured), field_of<T>, wants_probe(emulation)};
+// Whether the times of emulated products are known: not if the rates have none, or for products by slices, which were
+// not measured.
+bool have_emulated_times(const EmulationOptions& emulation, const MachineRates& rates) {
+  return emulation.scheme == EmulationScheme::residues && !rates.emulated.empty();
 }
 
-// The emulated plan with the grid that is predicted to be fastest, of those that receive less than one column does; one
-// column without rates.
+// The time of an emulated product that takes so many seconds at the rates of emulated products, which are those with
+// the moduli that round-off takes.
 template <Scalar T>
-Candidate best_emulated(const Product& shape, const GemmOptions& options, const MachineRates& rates,
-                        const MemoryLimits& memory, int moduli) {
-  std::optional<Candidate> best;
+EmulatedTime emulated_time(const Product& product, double seconds, const EmulationOptions& emulation) {
+  const int measured = emulation_moduli<T>(product.inner());
+  return {seconds / ResidueSystem::planes(field_of<T>, measured), field_of<T>, wants_probe(emulation)};
+}
+template <Scalar T>
+EmulatedTime emulated_time(const Candidate& candidate, const EmulationOptions& emulation, const MachineRates& rates) {
+  const double seconds =
+      predicted_seconds(emulated_rates(rates), element_cost<T>, candidate.product, candidate.bands_per_pass);
+  return emulated_time<T>(candidate.product, seconds, emulation);
+}
+
+// A lower bound of emulated_time(), for which nothing is scheduled: no rank has more work than another.
+template <Scalar T>
+EmulatedTime least_emulated_time(const Product& product, const EmulationOptions& emulation, const MachineRates& rates) {
+  constexpr double round_off = 1e-9;
+  const double flops = product.half ? 0.0
+                                    : flops_per_multiply_add<T> * static_cast<double>(product.rows()) *
+                                          static_cast<double>(product.columns()) * static_cast<double>(product.inner());
+  const double seconds = flops / product.ranks / emulated_rates(rates).flops_at(product.tile);
+  return emulated_time<T>(product, (1.0 - round_off) * seconds, emulation);
+}
+
+// An emulated plan and its time, if that is known.
+struct Emulated {
+  Candidate candidate;
+  std::optional<EmulatedTime> time;
+};
+
+// The emulated plan with the grid that is predicted to be fastest, of those that receive less than one column does; one
+// column without rates. Empty if none can be faster than `limit` seconds.
+template <Scalar T>
+std::optional<Emulated> best_emulated(const Product& shape, const GemmOptions& options, const MachineRates& rates,
+                                      const MemoryLimits& memory, int moduli, double limit) {
+  const bool known = have_emulated_times(options.emulation, rates);
+  // The tile is that of any grid, and so is the bound.
+  const Product with_tile = emulated_candidate<T>(shape, options, memory, moduli).product;
+  const double least = known ? least_emulated_time<T>(with_tile, options.emulation, rates).with(moduli) : 0.0;
+  if (least >= limit) return {};
+  std::optional<Emulated> best;
   const auto received = [&](int columns) {
     return static_cast<double>(shape.rows()) * columns / shape.ranks_of_group() +
            static_cast<double>(shape.columns()) / columns;
   };
   for (const int columns : grid_columns_of(shape, options)) {
+    if (best && (!known || least >= least_gain * *best->candidate.seconds)) break;
     if (best && !(received(columns) < received(1))) continue;
     Product with_grid = shape;
     with_grid.grid_columns = columns;
-    Candidate candidate = emulated_candidate<T>(with_grid, options, memory, moduli);
-    if (const auto time = emulated_time<T>(candidate, options.emulation, rates)) candidate.seconds = time->with(moduli);
-    if (!best || (candidate.seconds && *candidate.seconds < least_gain * *best->seconds)) best = std::move(candidate);
-    if (!best->seconds) break;
+    Emulated emulated{emulated_candidate<T>(with_grid, options, memory, moduli), {}};
+    if (known) {
+      emulated.time = emulated_time<T>(emulated.candidate, options.emulation, rates);
+      emulated.candidate.seconds = emulated.time->with(moduli);
+    }
+    if (!best || *emulated.candidate.seconds < least_gain * *best->candidate.seconds) best = std::move(emulated);
   }
-  return *best;
+  return best;
 }
 
 // The facts that follow from a candidate.
@@ -200,7 +231,7 @@ PlanFacts facts_of(const Candidate& candidate, const ArithmeticChoice& arithmeti
   facts.math = options.math;
   if (options.rates) facts.predicted_seconds = candidate.seconds;
   const std::vector<Workload> work =
-      workloads(candidate.product, make_schedules(candidate.product, candidate.bands_per_pass));
+      workloads(candidate.product, outline_schedules(candidate.product, candidate.bands_per_pass));
   facts.tiles_wait = !arithmetic.emulated() && tiles_wait_for_bands(rates, element_cost<T>, candidate.product, work);
   for (const Workload& of_rank : work) {
     facts.traffic.multiply_adds += of_rank.multiply_adds;
@@ -225,18 +256,18 @@ PlanFacts choose_plan(const Product& shape, const GemmOptions& options, const Ma
     return facts_of<T>(native, arithmetic, options, rates);
   }
   const int moduli = moduli_of<T>(shape.inner(), options.emulation);
-  const Candidate emulated = best_emulated<T>(shape, options, rates, memory, moduli);
-  const std::optional<EmulatedTime> time = emulated_time<T>(emulated, options.emulation, rates);
+  const double limit = may_be_native ? *native.seconds : std::numeric_limits<double>::infinity();
+  const std::optional<Emulated> emulated = best_emulated<T>(shape, options, rates, memory, moduli, limit);
   if (may_be_native) {
-    if (!time || !(*emulated.seconds < *native.seconds)) {
+    if (!emulated || !emulated->time || !(*emulated->candidate.seconds < limit)) {
       return facts_of<T>(native, arithmetic, options, rates);
     }
-    arithmetic.emulation_taken.most_moduli = time->most_worth(moduli, options.emulation.most_moduli, *native.seconds);
+    arithmetic.emulation_taken.most_moduli = emulated->time->most_worth(moduli, options.emulation.most_moduli, limit);
     arithmetic.emulation_taken.fallback = Fallback::native;
   }
   arithmetic.taken = Arithmetic::emulated;
   arithmetic.moduli = moduli;
-  return facts_of<T>(emulated, arithmetic, options, rates);
+  return facts_of<T>(emulated->candidate, arithmetic, options, rates);
 }
 
 template <Scalar T> PlanFacts limited_to_memory(PlanFacts facts, double free_bytes, double other_bytes) {

@@ -63,6 +63,7 @@ class TileSearch {
   void over(const std::vector<int>& columns, Index tile);
   // Predict for tiles beside the fastest one as long as that gains.
   void beside_the_fastest();
+  [[nodiscard]] int predictions() const { return static_cast<int>(times_.size()); }
   // The choice among what was predicted.
   [[nodiscard]] ChosenTile chosen();
 
@@ -301,7 +302,10 @@ ChosenTile choose_tile(const MachineRates& rates, const ElementCost& cost, const
   TileSearch search(rates, cost, product, bands_per_pass, workspace_bytes);
   search.over(columns, tile);
   if (tile == 0) search.beside_the_fastest();
-  return search.chosen();
+  const int predictions = search.predictions();
+  ChosenTile chosen = search.chosen();
+  chosen.predictions = predictions;
+  return chosen;
 }
 
 }  // namespace heddle::impl

@@ -72,7 +72,7 @@ std::size_t tile_buffers(const Product& product, const RankSchedule& schedule, d
   // At the beginning the owner of C has its copy engine full of bands, and comes to the tiles late.
   const double tile_bytes = element_bytes * static_cast<double>(product.tile) * static_cast<double>(product.tile);
   const double wanted =
-      is_streamed(product.c) ? std::min(static_cast<double>(schedule.steps.size()), room_bytes / tile_bytes) : 0.0;
+      is_streamed(product.c) ? std::min(static_cast<double>(schedule.tiles), room_bytes / tile_bytes) : 0.0;
   return std::max(
       {least, static_cast<std::size_t>(small_tiles(tile_bytes)), static_cast<std::size_t>(std::max(wanted, 0.0))});
 }
@@ -97,12 +97,15 @@ Index message_elements(const Product& product, const PlanOperand& operand, const
   Index elements = 0;
   for (const auto& [slot, landing] : landings) elements += landing;
   if (product.blocks) return elements;
-  std::set<int> wanted;
+  std::vector<bool> wanted(static_cast<std::size_t>((product.*operand.bands)()));
   for (int other = 0; other < product.ranks; ++other) {
     if (other == rank && !streamed) continue;
-    for (const Load& load : schedules[static_cast<std::size_t>(other)].*operand.loads) wanted.insert(load.band);
+    for (const Load& load : schedules[static_cast<std::size_t>(other)].*operand.loads) {
+      wanted[static_cast<std::size_t>(load.band)] = true;
+    }
   }
-  for (const int number : wanted) {
+  for (int number = 0; number < (product.*operand.bands)(); ++number) {
+    if (!wanted[static_cast<std::size_t>(number)]) continue;
     const Piece piece = piece_of(placement, operand.band(product, number), rank);
     if (piece.columns.size() > 1 && piece.rows.size() < placement.local_rows(rank)) elements += piece.size();
   }
@@ -115,12 +118,24 @@ double bytes_of_messages(const Product& product, const std::vector<RankSchedule>
                          int rank, std::size_t tile_buffers) {
   Index elements =
       message_elements(product, operand_a, schedules, rank) + message_elements(product, operand_b, schedules, rank);
+  // How much of each band of rows and of columns of C the rank owns.
+  std::vector<Index> rows;
+  std::vector<Index> columns;
+  for (int k = 0; k < product.row_bands(); ++k) {
+    rows.push_back(product.c.local_rows(rank, product.row_range(k)).size());
+  }
+  for (int k = 0; k < product.column_bands(); ++k) {
+    columns.push_back(product.c.local_columns(rank, product.column_range(k)).size());
+  }
   for (int other = 0; other < product.ranks; ++other) {
     if (other == rank) continue;
     Index largest = 0;
-    for (const Step& step : schedules[static_cast<std::size_t>(other)].steps) {
-      largest =
-          std::max(largest, piece_of(product.c, tile_of_c(product, step.row_band, step.column_band), rank).size());
+    for (const Strip& strip : schedules[static_cast<std::size_t>(other)].strips) {
+      const Index of_strip = rows[static_cast<std::size_t>(strip.row_band)];
+      for (int column = strip.begin; of_strip > 0 && column < strip.end; ++column) {
+        if (!product.computes(strip.row_band, column)) continue;
+        largest = std::max(largest, of_strip * columns[static_cast<std::size_t>(column)]);
+      }
     }
     elements += static_cast<Index>(landings_of_a_source) * largest;
   }

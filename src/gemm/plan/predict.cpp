@@ -4,46 +4,50 @@
 #include "comm/vendor/vendor.hpp"
 #include "core/elementwise.hpp"
 #include "gemm/plan/arguments.hpp"
-#include "gemm/plan/relays.hpp"
+#include "gemm/plan/cut.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace heddle::impl {
 namespace {
 
-// An operand, its bands in pieces, and the order in which each rank loads them.
+// An operand and the order in which each rank loads its bands.
 struct OperandLoads {
   const Placement& placement;
-  bool for_all_ranks;                           // Whether each band goes to all ranks.
-  std::vector<std::vector<Piece>> pieces;       // Of each band.
-  std::vector<const std::vector<Load>*> loads;  // By rank.
-  Relays relays;
+  const CutOperand& cut;
+  bool for_all_ranks;                   // Whether each band goes to all ranks.
+  std::vector<std::vector<int>> loads;  // Numbers of the bands by rank: close together, since they are read often.
 
-  OperandLoads(const Product& product, const PlanOperand& operand, bool all, const std::vector<RankSchedule>& schedules)
-      : placement(product.*operand.placement), for_all_ranks(all), relays(product, operand, schedules) {
-    for (int k = 0; k < (product.*operand.bands)(); ++k) {
-      pieces.push_back(pieces_of(placement, operand.band(product, k)));
+  OperandLoads(const Product& product, const PlanOperand& operand, const CutOperand& cut_operand, bool all,
+               const std::vector<RankSchedule>& schedules)
+      : placement(product.*operand.placement), cut(cut_operand), for_all_ranks(all) {
+    for (const RankSchedule& schedule : schedules) {
+      std::vector<int>& bands = loads.emplace_back();
+      bands.reserve((schedule.*operand.loads).size());
+      for (const Load& load : schedule.*operand.loads) bands.push_back(load.band);
     }
-    for (const RankSchedule& schedule : schedules) loads.push_back(&(schedule.*operand.loads));
   }
 
-  [[nodiscard]] bool has(std::size_t number, std::size_t rank) const { return number < loads[rank]->size(); }
-  [[nodiscard]] std::size_t band(std::size_t number, std::size_t rank) const {
-    return static_cast<std::size_t>((*loads[rank])[number].band);
+  [[nodiscard]] bool has(std::size_t number, std::size_t rank) const { return number < loads[rank].size(); }
+  [[nodiscard]] int band(std::size_t number, std::size_t rank) const { return loads[rank][number]; }
+  // Pieces of a rank's `number`th band.
+  [[nodiscard]] const std::vector<CutPiece>& pieces(std::size_t number, std::size_t rank) const {
+    return cut.bands[static_cast<std::size_t>(band(number, rank))].pieces;
   }
   // Rank that sends `rank` a piece of its `number`th band.
-  [[nodiscard]] int source(std::size_t number, std::size_t rank, const Piece& piece) const {
-    return relays.source(static_cast<int>(rank), static_cast<int>(band(number, rank)), piece.owner);
+  [[nodiscard]] int source(std::size_t number, std::size_t rank, const CutPiece& piece) const {
+    return cut.relays.source(static_cast<int>(rank), band(number, rank), piece.owner);
   }
   // Whether any of a rank's `number`th band comes from another rank.
   [[nodiscard]] bool travels(std::size_t number, std::size_t rank) const {
     if (!has(number, rank)) return false;
-    const std::vector<Piece>& of_band = pieces[band(number, rank)];
+    const std::vector<CutPiece>& of_band = pieces(number, rank);
     return std::any_of(of_band.begin(), of_band.end(),
-                       [&](const Piece& piece) { return piece.owner != static_cast<int>(rank); });
+                       [&](const CutPiece& piece) { return piece.owner != static_cast<int>(rank); });
   }
 };
 
@@ -57,47 +61,96 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   const Placement& placement = operand.placement;
   const std::size_t ranks = operand.loads.size();
   std::size_t longest = 0;
-  for (const std::vector<Load>* of_rank : operand.loads) longest = std::max(longest, of_rank->size());
-  std::vector<std::vector<double>> seconds(ranks);
-  for (std::size_t k = 0; k < longest; ++k) {
-    // Readers of each source: those on its own node, and those on others.
-    std::vector<std::array<double, 2>> readers(ranks, {0.0, 0.0});
-    const auto way = [&](std::size_t rank, int source) {
-      return product.on_one_node(static_cast<int>(rank), source) ? 0 : 1;
-    };
-    const auto for_each_piece = [&](const auto& body) {
+  std::vector<std::vector<double>> seconds;
+  for (const std::vector<int>& of_rank : operand.loads) {
+    longest = std::max(longest, of_rank.size());
+    seconds.emplace_back(of_rank.size(), 0.0);
+  }
+  const std::array<double, 2> bandwidth = {bandwidth_between(rates, true), bandwidth_between(rates, false)};
+  const int owners = operand.for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
+  const bool from_host = placement.residence() == Residence::host && bus > 0.0;
+  // Some places at a time: those of a rank lie together in memory, and the readers of all ranks fit a cache.
+  constexpr std::size_t together = 16;
+  // Twice the readers by place, source and way: those on its own node, and those on others.
+  std::vector<int> readers(2 * together * ranks);
+  std::vector<std::size_t> ways;  // Place in `readers` of each piece that travels.
+  for (std::size_t first = 0; first < longest; first += together) {
+    const auto for_each_load = [&](const auto& body) {
       for (std::size_t rank = 0; rank < ranks; ++rank) {
-        if (!operand.has(k, rank)) continue;
-        for (const Piece& piece : operand.pieces[operand.band(k, rank)]) {
-          body(rank, piece, static_cast<int>(rank) != piece.owner);
-        }
+        const std::size_t end = std::min(first + together, operand.loads[rank].size());
+        for (std::size_t k = first; k < end; ++k) body(rank, k);
       }
     };
-    for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
-      const double share = other.travels(k, rank) ? 0.5 : 1.0;
-      const int source = operand.source(k, rank, piece);
-      readers[static_cast<std::size_t>(source)][way(rank, source)] += comes ? share : 0.0;
+    std::fill(readers.begin(), readers.end(), 0);
+    ways.clear();
+    for_each_load([&](std::size_t rank, std::size_t k) {
+      const int share = other.travels(k, rank) ? 1 : 2;
+      for (const CutPiece& piece : operand.pieces(k, rank)) {
+        if (piece.owner == static_cast<int>(rank)) continue;
+        const int source = operand.source(k, rank, piece);
+        const std::size_t far = product.on_one_node(static_cast<int>(rank), source) ? 0 : 1;
+        ways.push_back(2 * ((k - first) * ranks + static_cast<std::size_t>(source)) + far);
+        readers[ways.back()] += share;
+      }
     });
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (operand.has(k, rank)) seconds[rank].push_back(0.0);
-    }
-    for_each_piece([&](std::size_t rank, const Piece& piece, bool comes) {
-      const double bytes = cost.bytes * static_cast<double>(piece.size());
-      double time = 0.0;
-      const int source = operand.source(k, rank, piece);
-      const int which = way(rank, source);
-      if (const double bandwidth = bandwidth_between(rates, which == 0); comes && bandwidth > 0.0) {
-        time = bytes * std::max(readers[static_cast<std::size_t>(source)][which], 1.0) / bandwidth + rates.latency;
+    auto way = ways.begin();
+    for_each_load([&](std::size_t rank, std::size_t k) {
+      for (const CutPiece& piece : operand.pieces(k, rank)) {
+        const double bytes = cost.bytes * piece.size;
+        double time = 0.0;
+        if (piece.owner != static_cast<int>(rank)) {
+          const double rate = bandwidth[*way % 2];
+          if (rate > 0.0) time = bytes * std::max(0.5 * readers[*way], 1.0) / rate + rates.latency;
+          ++way;
+        }
+        if (from_host) time = std::max(time, bytes / bus / owners);
+        seconds[rank][k] += time;
       }
-      if (placement.residence() == Residence::host && bus > 0.0) {
-        const int owners = operand.for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
-        time = std::max(time, bytes / bus / owners);
-      }
-      seconds[rank].back() += time;
     });
   }
   return seconds;
 }
+
+// Seconds of a tile's product in each layer.
+class TileTimes {
+ public:
+  TileTimes(const MachineRates& rates, const ElementCost& cost, const Product& product)
+      : rates_(rates), tile_(product.tile), warms_(!rates.warm.empty()) {
+    const double rate = rates.flops_at(product.tile);
+    for (int layer = 0; layer < product.layers; ++layer) {
+      const double flops = cost.flops_per_multiply_add * static_cast<double>(product.inner_range(layer).size());
+      auto& of_layer = of_layers_.emplace_back();
+      of_layer.last_a = (layer + 1) * product.row_bands() - 1;
+      of_layer.last_b = (layer + 1) * product.column_bands() - 1;
+      for (const int k : {0, 1, 2, 3}) {
+        const bool last_row = k / 2 == 1;
+        const bool last_column = k % 2 == 1;
+        const Region tile =
+            tile_of_c(product, last_row ? product.row_bands() - 1 : 0, last_column ? product.column_bands() - 1 : 0);
+        const double of_tile = flops * static_cast<double>(tile.size());
+        of_layer.values[last_row][last_column] = warms_ ? of_tile : of_tile / rate;
+      }
+    }
+  }
+
+  // Seconds of the tile of two bands that begins at `now`. A device that does not get warm has one rate.
+  [[nodiscard]] double seconds(int layer, int band_a, int band_b, double now) const {
+    const OfLayer& of_layer = of_layers_[static_cast<std::size_t>(layer)];
+    const double value = of_layer.values[band_a == of_layer.last_a][band_b == of_layer.last_b];
+    return warms_ ? value / rates_.flops_at(tile_, now) : value;
+  }
+
+ private:
+  struct OfLayer {
+    int last_a;  // Bands that may be narrower than the others.
+    int last_b;
+    double values[2][2];  // Seconds, or operations if the device gets warm; of the last bands second.
+  };
+  const MachineRates& rates_;
+  Index tile_;
+  bool warms_;
+  std::vector<OfLayer> of_layers_;
+};
 
 // One operand's loads of a rank: how long each takes, and when it is there at the earliest (empty: at any time).
 struct LoadTimes {
@@ -114,29 +167,27 @@ struct RankTimes {
 
 // Each product begins once the last one is done and its bands are there; the loads come one after the other in the
 // order of their use, each once its slot is free.
-RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Product& product,
-                   const RankSchedule& schedule, const LoadTimes& times_a, const LoadTimes& times_b) {
+RankTimes times_of(const TileTimes& tiles, const RankSchedule& schedule, const LoadTimes& times_a,
+                   const LoadTimes& times_b) {
   RankTimes times;
   std::vector<double>& there_a = times.there_a;
   std::vector<double>& there_b = times.there_b;
+  there_a.reserve(schedule.loads_a.size());
+  there_b.reserve(schedule.loads_b.size());
   double now = 0.0;
   double link_free = 0.0;
-  std::vector<double> flops_of_element;  // Of C, by layer.
-  for (int layer = 0; layer < product.layers; ++layer) {
-    flops_of_element.push_back(cost.flops_per_multiply_add * static_cast<double>(product.inner_range(layer).size()));
-  }
-  // A device that does not get warm has one rate.
-  const double cold = rates.warm.empty() ? rates.flops_at(product.tile) : 0.0;
-  const auto may_post = [](const std::vector<Load>& loads, std::size_t next, std::size_t step) {
-    return next < loads.size() && loads[next].post_before <= static_cast<int>(step);
+  // The step before which the next load may be posted.
+  const auto next_post = [](const std::vector<Load>& loads, const std::vector<double>& there) {
+    return there.size() < loads.size() ? loads[there.size()].post_before : std::numeric_limits<int>::max();
   };
-  for (std::size_t k = 0; k < schedule.steps.size(); ++k) {
+  // Posts all loads that may be posted before a step. Returns the step before which the next one may be.
+  const auto post = [&](int step) {
     while (true) {
-      const bool a = may_post(schedule.loads_a, there_a.size(), k);
-      const bool b = may_post(schedule.loads_b, there_b.size(), k);
-      if (!a && !b) {
-        break;
-      }
+      const int next_a = next_post(schedule.loads_a, there_a);
+      const int next_b = next_post(schedule.loads_b, there_b);
+      const bool a = next_a <= step;
+      const bool b = next_b <= step;
+      if (!a && !b) return std::min(next_a, next_b);
       const bool a_first =
           a && (!b || schedule.loads_a[there_a.size()].first_use <= schedule.loads_b[there_b.size()].first_use);
       auto& there = a_first ? there_a : there_b;
@@ -144,62 +195,71 @@ RankTimes times_of(const MachineRates& rates, const ElementCost& cost, const Pro
       const double seconds = of_loads.seconds[there.size()];
       const double earliest = of_loads.not_before.empty() ? 0.0 : of_loads.not_before[there.size()];
       // Data that are there already wait for nothing.
-      if (seconds > 0.0) {
-        link_free = std::max(link_free, now) + seconds;
-      }
+      if (seconds > 0.0) link_free = std::max(link_free, now) + seconds;
       there.push_back(std::max(seconds > 0.0 ? link_free : now, earliest));
     }
-    const Step& step = schedule.steps[k];
-    now =
-        std::max({now, there_a[static_cast<std::size_t>(step.load_a)], there_b[static_cast<std::size_t>(step.load_b)]});
-    now += flops_of_element[static_cast<std::size_t>(step.layer)] *
-           static_cast<double>(tile_of_c(product, step.row_band, step.column_band).size()) /
-           (cold > 0.0 ? cold : rates.flops_at(product.tile, now));
+  };
+  int before = 0;  // Steps before the run.
+  for (const Run& run : schedule.runs) {
+    for (int k = 0; k < run.count;) {
+      const int end = std::min(run.count, post(before + k) - before);
+      for (; k < end; ++k) {
+        const auto load_a = static_cast<std::size_t>(run.load_a + (run.down ? k : 0));
+        const auto load_b = static_cast<std::size_t>(run.load_b + (run.down ? 0 : k));
+        // Bands that were used before are there.
+        if (k == 0 || run.waits) now = std::max({now, there_a[load_a], there_b[load_b]});
+        now += tiles.seconds(run.layer, schedule.loads_a[load_a].band, schedule.loads_b[load_b].band, now);
+      }
+    }
+    before += run.count;
   }
+  // Loads that no tile uses come at the end: a rank that computes nothing where C is symmetric may have some.
+  post(schedule.tiles);
   times.end = now;
   return times;
 }
 
-// Earliest time at which each of a rank's loads is there: if other ranks pass it on, when these have it.
+// Earliest time at which each of a rank's loads is there: if other ranks pass it on, when these have it. Empty if that
+// is no later than the rank would have it anyway.
 std::vector<double> relayed_at(const OperandLoads& operand, std::size_t rank, const std::vector<RankTimes>& times,
                                std::vector<double> RankTimes::*there) {
   std::vector<double> at;
+  bool late = false;
+  if (operand.cut.relays.empty()) return at;
   for (std::size_t k = 0; operand.has(k, rank); ++k) {
-    double earliest = 0.0;
-    for (const Piece& piece : operand.pieces[operand.band(k, rank)]) {
+    for (const CutPiece& piece : operand.pieces(k, rank)) {
       const int source = operand.source(k, rank, piece);
       if (source == piece.owner) continue;
-      const std::vector<Load>& loads = *operand.loads[static_cast<std::size_t>(source)];
-      const auto load = std::find_if(loads.begin(), loads.end(), [&](const Load& one) {
-        return one.band == static_cast<int>(operand.band(k, rank));
-      });
-      earliest = (times[static_cast<std::size_t>(source)].*there)[static_cast<std::size_t>(load - loads.begin())];
+      if (at.empty()) at.resize(operand.loads[rank].size(), 0.0);
+      const int place = operand.cut.relays.place(static_cast<int>(rank), operand.band(k, rank));
+      at[k] = (times[static_cast<std::size_t>(source)].*there)[static_cast<std::size_t>(place)];
+      late = late || at[k] > (times[rank].*there)[k];
       break;  // All of the band that is passed on comes from one rank.
     }
-    at.push_back(earliest);
   }
+  if (!late) at.clear();
   return at;
 }
 
 // When each rank's last product ends.
 std::vector<double> last_products_end(const MachineRates& rates, const ElementCost& cost, const Product& product,
-                                      const std::vector<RankSchedule>& schedules, const OperandLoads& loads_a,
-                                      const OperandLoads& loads_b, double bus_rate) {
+                                      const std::vector<RankSchedule>& schedules, const Cut& cut, double bus_rate) {
+  const OperandLoads loads_a(product, operand_a, cut.a, false, schedules);
+  const OperandLoads loads_b(product, operand_b, cut.b, true, schedules);
   const auto seconds_a = transfer_seconds(rates, cost, product, loads_a, loads_b, bus_rate);
   const auto seconds_b = transfer_seconds(rates, cost, product, loads_b, loads_a, bus_rate);
+  const TileTimes tiles(rates, cost, product);
   std::vector<RankTimes> times;
+  times.reserve(schedules.size());
   for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
-    times.push_back(times_of(rates, cost, product, schedules[rank], {seconds_a[rank]}, {seconds_b[rank]}));
+    times.push_back(times_of(tiles, schedules[rank], {seconds_a[rank]}, {seconds_b[rank]}));
   }
   std::vector<double> ends;
   for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
-    if (loads_a.relays.empty() && loads_b.relays.empty()) {
-      ends.push_back(times[rank].end);
-      continue;
-    }
     const LoadTimes times_a{seconds_a[rank], relayed_at(loads_a, rank, times, &RankTimes::there_a)};
     const LoadTimes times_b{seconds_b[rank], relayed_at(loads_b, rank, times, &RankTimes::there_b)};
-    ends.push_back(times_of(rates, cost, product, schedules[rank], times_a, times_b).end);
+    const bool relayed = !times_a.not_before.empty() || !times_b.not_before.empty();
+    ends.push_back(relayed ? times_of(tiles, schedules[rank], times_a, times_b).end : times[rank].end);
   }
   return ends;
 }
@@ -221,17 +281,16 @@ ProductShape shape_of(const Product& product, const ElementCost& cost) {
 
 double predicted_seconds(const MachineRates& rates, const ElementCost& cost, const Product& product,
                          int bands_per_pass) {
-  return predicted_times(rates, cost, product, make_schedules(product, bands_per_pass)).seconds;
+  return predicted_times(rates, cost, product, outline_schedules(product, bands_per_pass)).seconds;
 }
 
 PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cost, const Product& product,
                                const std::vector<RankSchedule>& schedules) {
-  const OperandLoads loads_a(product, operand_a, false, schedules);
-  const OperandLoads loads_b(product, operand_b, true, schedules);
-  const std::vector<Workload> work = workloads(product, schedules);
+  const Cut cut(product, schedules);
+  const std::vector<Workload> work = workloads(product, schedules, cut);
   const bool one_way = tiles_wait_for_bands(rates, cost, product, work);
   const double bus_rate = one_way ? rates.host_bandwidth : rates.host_bandwidth_both_ways;
-  const std::vector<double> ends = last_products_end(rates, cost, product, schedules, loads_a, loads_b, bus_rate);
+  const std::vector<double> ends = last_products_end(rates, cost, product, schedules, cut, bus_rate);
   const double rate = rates.flops_at(product.tile) / cost.flops_per_multiply_add;
   const auto over = [&](bool on_one_node, double elements) {
     const double bandwidth = bandwidth_between(rates, on_one_node);
@@ -254,7 +313,7 @@ PredictedTimes predicted_times(const MachineRates& rates, const ElementCost& cos
     const double senders = load.last_elements > 0.0 ? std::max(load.last_senders, 1.0) : 0.0;
     const bool last_stays = load.last_owner < 0 || product.on_one_node(static_cast<int>(rank), load.last_owner);
     const double drain = over(last_stays, load.last_elements * senders) + (senders > 0.0 ? rates.latency : 0.0) +
-                         (c_in_host_memory && !schedules[rank].steps.empty()
+                         (c_in_host_memory && !schedules[rank].runs.empty()
                               ? cost.bytes * static_cast<double>(product.tile * product.tile) / bus_rate
                               : 0.0);
     const double over_bus = one_way ? load.elements_from_host + load.elements_to_host

@@ -151,14 +151,50 @@ struct Load {
   int last_use = 0;
 };
 
+/// A band of op(A) and the bands [begin, end) of op(B) with which it makes tiles, as far as Product::computes() says.
+struct Strip {
+  int row_band;
+  int begin;
+  int end;
+};
+
+/// Consecutive steps: tiles of one load of B with so many consecutive loads of A (`down`), or of one load of A with so
+/// many of B.
+struct Run {
+  int load_a;  ///< Loads of the first tile.
+  int load_b;
+  int count;
+  bool down;
+  int layer;
+  bool waits;  ///< Whether any of the several loads is used for the first time.
+};
+
 /// All that one rank computes, in order. Loads are in order of posting, which is also the order of the messages.
 struct RankSchedule {
-  std::vector<Step> steps;
+  std::vector<Strip> strips;  ///< Strips of each of the rank's layers.
+  std::vector<Run> runs;      ///< The steps in short.
+  std::vector<Step> steps;    ///< None in outline_schedules().
   std::vector<Load> loads_a;
   std::vector<Load> loads_b;
   int slots_a = 0;
   int slots_b = 0;
+  int tiles = 0;  ///< Number of steps.
 };
+
+/// The `k`th step of a run.
+[[nodiscard]] inline Step step_of(const Product& product, const RankSchedule& schedule, const Run& run, int k) {
+  const int load_a = run.load_a + (run.down ? k : 0);
+  const int load_b = run.load_b + (run.down ? 0 : k);
+  return {schedule.loads_a[static_cast<std::size_t>(load_a)].band - run.layer * product.row_bands(),
+          schedule.loads_b[static_cast<std::size_t>(load_b)].band - run.layer * product.column_bands(), load_a, load_b,
+          run.layer};
+}
+/// Call body(Step) for each step of a schedule's runs.
+template <class Body> void for_each_step(const Product& product, const RankSchedule& schedule, const Body& body) {
+  for (const Run& run : schedule.runs) {
+    for (int k = 0; k < run.count; ++k) body(step_of(product, schedule, run, k));
+  }
+}
 
 /// One operand of a product, A or B, by the members in which plans keep what belongs to it.
 struct PlanOperand {
@@ -191,6 +227,8 @@ inline constexpr PlanOperand operand_b{
 [[nodiscard]] RankSchedule make_schedule(const Product& product, int bands_per_pass, int rank);
 /// The schedules of all ranks.
 [[nodiscard]] std::vector<RankSchedule> make_schedules(const Product& product, int bands_per_pass);
+/// The same without steps, for predictions: these take memory and time for each tile of C.
+[[nodiscard]] std::vector<RankSchedule> outline_schedules(const Product& product, int bands_per_pass);
 
 /// Elements that travel between a rank and others: all, and those of them that come from or go to other nodes.
 struct Travelling {
