@@ -27,7 +27,7 @@ struct CutOperand {
   CutOperand(const Product& product, const PlanOperand& operand, const std::vector<RankSchedule>& schedules);
 };
 
-/// What predictions of all ranks need, found once.
+/// Both operands of a product.
 struct Cut {
   CutOperand a;
   CutOperand b;

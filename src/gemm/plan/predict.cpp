@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -70,10 +71,10 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
   const int owners = operand.for_all_ranks ? placement.rank_end() - placement.first_rank() : 1;
   const bool from_host = placement.residence() == Residence::host && bus > 0.0;
   // Some places at a time: those of a rank lie together in memory, and the readers of all ranks fit a cache.
-  constexpr std::size_t together = 16;
+  constexpr std::size_t together = 64;
   // Twice the readers by place, source and way: those on its own node, and those on others.
   std::vector<int> readers(2 * together * ranks);
-  std::vector<std::size_t> ways;  // Place in `readers` of each piece that travels.
+  std::vector<std::uint32_t> ways;  // Place in `readers` of each piece that travels.
   for (std::size_t first = 0; first < longest; first += together) {
     const auto for_each_load = [&](const auto& body) {
       for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -89,7 +90,7 @@ std::vector<std::vector<double>> transfer_seconds(const MachineRates& rates, con
         if (piece.owner == static_cast<int>(rank)) continue;
         const int source = operand.source(k, rank, piece);
         const std::size_t far = product.on_one_node(static_cast<int>(rank), source) ? 0 : 1;
-        ways.push_back(2 * ((k - first) * ranks + static_cast<std::size_t>(source)) + far);
+        ways.push_back(static_cast<std::uint32_t>(2 * ((k - first) * ranks + static_cast<std::size_t>(source)) + far));
         readers[ways.back()] += share;
       }
     });
