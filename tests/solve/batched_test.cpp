@@ -177,6 +177,24 @@ TEST(SolveBatchedOnce, RefusesWhatDoesNotFit) {
                        [&] { static_cast<void>(determinant_batched(space, A, {.group = 3})); });
 }
 
+TEST(SolveBatchedOnce, InversesAreApartFromOtherMatrices) {
+  const ExecutionSpace space;
+  const auto kind = ErrorKind::argument;
+  const auto of_four = random_batch<double>(4, 4, 4, 1);
+  const auto part = [&](std::size_t first) {
+    return Kokkos::subview(of_four, Kokkos::ALL, Kokkos::ALL, std::make_pair(first, first + 3));
+  };
+  test::expect_refusal(kind, "inverse_batched: X shares storage with A; expected storage of its own",
+                       [&] { static_cast<void>(inverse_batched(space, part(0), part(1))); });
+  EXPECT_NO_THROW(static_cast<void>(inverse_batched(space, part(0), part(0))));
+  const StridedBatch<double> all_in_one(of_four.data(), Kokkos::LayoutStride(4, 1, 4, 4, 3, 0));
+  const auto A = random_batch<double>(4, 4, 3, 2);
+  test::expect_refusal(kind, "inverse_batched: X has a stride of 0 along extent 2",
+                       [&] { static_cast<void>(inverse_batched(space, A, all_in_one)); });
+  test::expect_refusal(kind, "solve_batched: X has a stride of 0 along extent 2",
+                       [&] { static_cast<void>(solve_batched(space, A, A, all_in_one)); });
+}
+
 TEST(SolveBatchedOnce, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
   const auto instances = Kokkos::Experimental::partition_space(ExecutionSpace{}, 1, 1);
   std::vector<Batch<double>> made;

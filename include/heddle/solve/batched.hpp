@@ -77,7 +77,8 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const ViewA& A, co
 }
 
 /// Computes X_b = A_b^-1 for each matrix of a batch, as inverse() does; X may be A itself, but must not overlap it
-/// otherwise. Errors: throws Error(argument) for shapes that don't fit and for the options that inverse() refuses.
+/// otherwise. Errors: throws Error(argument) for shapes that don't fit, for X that shares storage in another way, and
+/// for the options that inverse() refuses.
 template <class ViewA, class ViewX>
 SolveBatchedReport inverse_batched(const ExecutionSpace& space, const ViewA& A, const ViewX& X,
                                    const FactorOptions& options = {}) {

@@ -151,6 +151,14 @@ void require_shape(const char* of, const char* name, const View& M, Index rows, 
           M.extent(0), " x ", M.extent(1), " x ", M.extent(2), "; expected ", rows, " x ", columns, " x ", count);
 }
 
+// Results of a stride of 0 would be written over each other.
+template <class View> void require_own_elements(const char* of, const View& X) {
+  for (int axis = 0; axis < 3; ++axis) {
+    require(X.size() == 0 || extent_of(X, axis) <= 1 || X.stride(axis) != 0, of, ": X has a stride of 0 along extent ",
+            axis, "; expected an element of its own for each result");
+  }
+}
+
 // Whether each matrix of X has the elements of its own matrix of A, which is read before X is written.
 template <class T> bool is_in_place_of(const StridedBatch<const T>& A, const StridedBatch<T>& X) {
   const bool alike = A.stride(0) == X.stride(0) && A.stride(1) == X.stride(1);
@@ -187,6 +195,7 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
   require_shape("solve_batched", "X", X, n, columns, count);
   require(options.refinements >= 0, "solve_batched: ", options.refinements, " refinements; expected 0 or more");
   require(!options.certificate, "solve_batched: certificate is set; certificates are solve()'s");
+  require_own_elements("solve_batched", X);
   if (!is_in_place_of(A, X)) heddle::impl::require_apart("solve_batched", "A", A, "X", X);
   if (!is_in_place_of(B, X)) heddle::impl::require_apart("solve_batched", "B", B, "X", X);
 
@@ -233,6 +242,8 @@ SolveBatchedReport inverse_batched(const ExecutionSpace& space, const StridedBat
   const Index count = extent_of(A, 2);
   require_square_batch("inverse_batched", A, options);
   require_shape("inverse_batched", "X", X, n, n, count);
+  require_own_elements("inverse_batched", X);
+  if (!is_in_place_of(A, X)) heddle::impl::require_apart("inverse_batched", "A", A, "X", X);
 
   std::vector<Index> infos(static_cast<std::size_t>(count), 0);
   Batch batch(space, n, count, options);
