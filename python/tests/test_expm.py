@@ -162,3 +162,8 @@ def test_an_operator_that_raises(rng):
         heddle.expm_multiply(object(), np.ones(5))
     with pytest.raises(ValueError, match="B"):
         heddle.expm_multiply(np.eye(3), np.ones(4))
+
+
+def test_a_tile_beyond_32_bits_is_refused():
+    with pytest.raises(ValueError, match="tile 9223372036854775807; expected at most 2147483647"):
+        heddle.expm(np.eye(3) + 1, tile=2**63 - 1)

@@ -184,6 +184,20 @@ TYPED_TEST(GemmArguments, LayersThatAreNotForAProductAreRefused) {
             "");
 }
 
+// A tile near the largest integer, with which bands could not be counted.
+TYPED_TEST(GemmArguments, TilesAndBandsBeyond32BitsAreRefused) {
+  using T = TypeParam;
+  const Placement a = this->bands(8, 8);
+  const auto planned = [&](const Placement& of, const GemmOptions& options) {
+    return [&, of, options] { GemmPlan<T>(this->comm, plain, of, plain, of, of, options); };
+  };
+  test::expect_refusal(ErrorKind::argument, "gemm: tile 9223372036854775807; expected at most 2147483647",
+                       planned(a, {.tile = std::numeric_limits<Index>::max()}));
+  test::expect_refusal(ErrorKind::argument, "layers; expected fewer than 2^31 bands",
+                       planned(this->bands(Index{1} << 40, Index{1} << 40), {}));
+  EXPECT_NO_THROW(planned(a, {.tile = std::numeric_limits<int>::max()})());
+}
+
 TYPED_TEST(GemmArguments, RatesOfNoMachineAreRefused) {
   using T = TypeParam;
   const auto a = this->bands(8, 8);

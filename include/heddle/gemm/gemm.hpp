@@ -165,7 +165,7 @@ std::ostream& operator<<(std::ostream& out, const GemmReport& report);
 template <Scalar T> class GemmPlan {
  public:
   /// Makes the plan for op(A), op(B) and C of these placements. Collective. Throws Error(argument), on every rank
-  /// alike, for shapes that don't fit and for negative options.
+  /// alike, for shapes that don't fit, for negative options, and for a tile, or a number of bands, of 2^31 or more.
   GemmPlan(const Communicator& comm, Operation op_a, const Placement& a, Operation op_b, const Placement& b,
            const Placement& c, const GemmOptions& options = {});
   ~GemmPlan();
@@ -224,7 +224,8 @@ template <Scalar T> class GemmPlan {
 /// Fills the tiles of a square C that a product of GemmTiles::half with this tile did not compute, from those that it
 /// did: c_ij = sign c_ji, where `sign` is 1 or -1. In tiles on the diagonal, the elements below the diagonal are kept.
 /// C is then exactly symmetric, or antisymmetric with zeros on the diagonal. C may have any placement. Collective; it
-/// blocks where C is on more than one rank, and at most n^2 elements then travel. Bits: the elements are copied.
+/// blocks where C is on more than one rank, and at most n^2 elements then travel. Throws Error(argument), on every rank
+/// alike, for a C that is not square, a tile that no plan has, and another sign. Bits: the elements are copied.
 template <Scalar T>
 void complete_symmetric(const Communicator& comm, const DistributedMatrix<T>& C, Index tile,
                         std::type_identity_t<T> sign);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace heddle::impl {
@@ -25,6 +26,18 @@ void require_shapes(const Product& product) {
     require(placement->rank_end() <= product.ranks, "gemm: ", placement->describe(), " needs rank ",
             placement->rank_end() - 1, "; there are ", product.ranks, " ranks");
   }
+}
+
+// Bands are numbered by int, in all layers together.
+void require_bands(const Product& product, const GemmOptions& options) {
+  constexpr Index most = std::numeric_limits<int>::max();
+  require(options.tile <= most, "gemm: tile ", options.tile, "; expected at most ", most);
+  // The model chooses no smaller ones for large matrices.
+  const Index tile = options.tile > 0 ? options.tile : 64;
+  const Index longest = std::max(product.rows(), product.columns());
+  require(longest / tile < most / std::max(options.layers, 1), "gemm: a C of ", product.rows(), " x ",
+          product.columns(), " in tiles of ", tile, " and ", std::max(options.layers, 1),
+          " layers; expected fewer than 2^31 bands");
 }
 
 // Refuse several layers for products that can only have one.
@@ -52,6 +65,7 @@ void require_options(const Product& product, const GemmOptions& options) {
           groups > 1 ? message_of(" for each of ", groups, " groups of layers") : std::string(), "; there are ",
           product.ranks);
   require_layers(product, options);
+  require_bands(product, options);
   require(!product.half || product.rows() == product.columns(), "gemm: half of the tiles of a C of ", product.rows(),
           " x ", product.columns(), "; expected square");
   require(options.bands_per_pass >= 0, "gemm: bands_per_pass ", options.bands_per_pass, "; expected at least 0");

@@ -7,6 +7,8 @@
 #include "gemm/plan/schedule.hpp"
 #include <heddle/gemm/gemm.hpp>
 
+#include <limits>
+
 namespace heddle {
 namespace impl {
 namespace {
@@ -120,7 +122,8 @@ Mirror<T>::Mirror(const Communicator& comm, const Placement& placement, Index ti
     : comm_(comm), placement_(placement), tile_(tile), beside_(comm.space()) {
   require(placement.rows() == placement.columns(), "complete_symmetric: C is ", placement.rows(), " x ",
           placement.columns(), "; expected square");
-  require(tile >= 1, "complete_symmetric: tile ", tile, "; expected at least 1");
+  constexpr Index most = std::numeric_limits<int>::max();
+  require(tile >= 1 && tile <= most, "complete_symmetric: tile ", tile, "; expected 1 to ", most);
   if (placement.rank_end() - placement.first_rank() > 1) {
     shares_.emplace(comm, placement, placement, true);
     beside_ = instance_beside(comm.space());
