@@ -1,6 +1,7 @@
 // The tile model: bounds of tiles, predicted times and stored rates.
 #include "gemm/plan/choose_tile.hpp"
 #include "gemm/rates.hpp"
+#include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include <heddle/gemm/gemm.hpp>
 #include <heddle/gemm/tile_model.hpp>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,20 @@ TEST(TileModel, SmallMatricesAndOneRankHaveNoBound) {
   const MachineRates rates = rates_of(10e12, 800e9, 20e9);
   EXPECT_FALSE(tile_bounds(rates, {100, 100, 100, 4, 4, 2.0}).memory.has_value());
   EXPECT_EQ(tile_bounds(rates, {1000, 1000, 1000, 1, 4, 2.0}).transfer, 1);
+}
+
+TEST(TileModel, RefusesShapesOfNoProduct) {
+  const MachineRates rates = rates_of(1.0, 1.0, 1.0);
+  const auto refused = [&](const ProductShape& shape, const std::string& part) {
+    test::expect_refusal(ErrorKind::argument, "tile_bounds: " + part,
+                         [&] { static_cast<void>(tile_bounds(rates, shape)); });
+    test::expect_refusal(ErrorKind::argument, "published_tile: " + part,
+                         [&] { static_cast<void>(published_tile(rates, shape)); });
+  };
+  refused({8, 8, 8, 0}, "0 ranks; expected at least 1");
+  refused({8, -8, 8, 2}, "C is 8 x -8, the inner dimension is 8; expected none negative");
+  refused({8, 8, 8, 2, 0}, "elements of 0 bytes; expected at least 1");
+  refused({8, 8, 8, 2, 8, 0.0}, "0 flops of a multiply-add; expected a positive number");
 }
 
 TEST(TileModel, RatesAreInterpolated) {
@@ -193,6 +209,15 @@ TEST_F(RatesFile, ABrokenFileIsNoFile) {
     std::ofstream(file) << R"({"gemm": [{"tile": 64)";
   });
   EXPECT_FALSE(load_rates<double>(comm).has_value());
+}
+
+TEST_F(RatesFile, AFolderInItsPlaceIsNoFile) {
+  const auto file = rates_file<double>(comm);
+  comm.on_rank(0, [&] { std::filesystem::create_directories(file); });
+  EXPECT_FALSE(load_rates<double>(comm).has_value());
+  test::expect_refusal(ErrorKind::input, ": can't be read", [&] { static_cast<void>(read_rates(file)); });
+  test::expect_refusal(ErrorKind::input, ": can't be read", [&] { static_cast<void>(rates_origin(file)); });
+  comm.barrier();
 }
 
 TEST_F(RatesFile, ARefusedFolderIsAnErrorOnEveryRank) {

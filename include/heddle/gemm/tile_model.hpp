@@ -93,7 +93,8 @@ struct TileBounds {
   [[nodiscard]] std::optional<Index> smallest() const;
 };
 /// The lower bounds on the tile size for these rates and this product. Throws Error(argument) for rates that no
-/// measurement gives: no gemm or memory rate, falling tiles, NaN.
+/// measurement gives: no gemm or memory rate, falling tiles, NaN; and for a shape that no product has: negative
+/// extents, no rank, elements without bytes, multiply-adds without flops.
 [[nodiscard]] TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape);
 
 /// How the tile of a native product is chosen where none is given.

@@ -58,7 +58,21 @@ double MachineRates::warmth_after(double seconds) const {
          (after->warmth - before.warmth) * (seconds - before.seconds) / (after->seconds - before.seconds);
 }
 
+namespace {
+
+void require_shape(const char* of, const ProductShape& shape) {
+  require(shape.rows >= 0 && shape.columns >= 0 && shape.inner >= 0, of, ": C is ", shape.rows, " x ", shape.columns,
+          ", the inner dimension is ", shape.inner, "; expected none negative");
+  require(shape.ranks >= 1, of, ": ", shape.ranks, " ranks; expected at least 1");
+  require(shape.element_bytes >= 1, of, ": elements of ", shape.element_bytes, " bytes; expected at least 1");
+  require(std::isfinite(shape.flops_per_multiply_add) && shape.flops_per_multiply_add > 0.0, of, ": ",
+          shape.flops_per_multiply_add, " flops of a multiply-add; expected a positive number");
+}
+
+}  // namespace
+
 TileBounds tile_bounds(const MachineRates& rates, const ProductShape& shape) {
+  require_shape("tile_bounds", shape);
   const auto above = [](double bound) { return static_cast<Index>(std::floor(bound)) + 1; };
   const std::string trouble = impl::trouble_with(rates);
   require(trouble.empty(), "tile_bounds: the rates can't be used: ", trouble);
@@ -84,7 +98,8 @@ std::optional<Index> TileBounds::smallest() const {
 }
 
 Index published_tile(const MachineRates& rates, const ProductShape& shape) {
-  const Index share = std::max<Index>((shape.rows + shape.ranks - 1) / shape.ranks, 1);
+  require_shape("published_tile", shape);
+  const Index share = std::max<Index>(shape.rows / shape.ranks + (shape.rows % shape.ranks > 0 ? 1 : 0), 1);
   return std::min(tile_bounds(rates, shape).smallest().value_or(share), share);
 }
 
