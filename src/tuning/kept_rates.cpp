@@ -92,7 +92,11 @@ namespace {
 // The file as JSON. Throws Error(input) if it is none.
 nlohmann::json json_of(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  if (!stream) throw Error(ErrorKind::input, message_of(file.string(), ": can't be read"));
+  // The first character of a folder, which opens like a file, throws by itself in some libraries.
+  std::error_code ignored;
+  if (!stream || std::filesystem::is_directory(file, ignored)) {
+    throw Error(ErrorKind::input, message_of(file.string(), ": can't be read"));
+  }
   return nlohmann::json::parse(stream, nullptr, false);
 }
 
@@ -184,7 +188,9 @@ template <Scalar T> std::optional<MachineRates> load_rates(const Communicator& c
   if (comm.rank() == 0) {
     const std::string name = file_name<T>(comm);
     for (const auto& folder : folders()) {
-      std::ifstream stream(folder / name);
+      std::error_code ignored;
+      const bool is_file = std::filesystem::is_regular_file(folder / name, ignored);
+      std::ifstream stream(is_file ? folder / name : std::filesystem::path());
       texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
     }
   }

@@ -365,6 +365,7 @@ MachineRates measure_rates(const Communicator& comm, double seconds,
   return comm.together([&] {
     const std::string trouble = blas::trouble_with<T>(math);
     require(trouble.empty(), "measure_rates: ", trouble);
+    require(std::isfinite(seconds), "measure_rates: ", seconds, " seconds; expected a finite number");
     const Kokkos::Profiling::ScopedRegion region("heddle::gemm::measure_rates");
     const auto report = [&](double share) {
       if (progress) {

@@ -16,7 +16,8 @@ namespace heddle {
 /// Measures the rates of this machine, between nodes with all their ranks sending at once. Collective; blocks for about
 /// `seconds` (at least 0.2). From 1 s on, emulated products are measured too, for half as long again, and so are warm
 /// GPUs, which takes 4 s more. `progress`, if any, is called with the share that is done, from 0 to 1. Native products
-/// are those of the math mode; throws Error(argument) for one that blas::trouble_with() refuses.
+/// are those of the math mode; throws Error(argument) for one that blas::trouble_with() refuses, and for
+/// `seconds` that are not finite.
 template <Scalar T>
 [[nodiscard]] MachineRates measure_rates(const Communicator& comm, double seconds = 2.0,
                                          const std::function<void(double share_done)>& progress = {},
