@@ -5,10 +5,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 namespace heddle {
+namespace {
+
+// Return the indices of a band, of which `ranks` hold all indices of an extent.
+Index band_of(Index extent, int ranks) {
+  return std::max<Index>(extent / ranks + (extent % ranks > 0 ? 1 : 0), 1);
+}
+
+}  // namespace
 
 Index CyclicAxis::count_below(int process, Index global) const {
   // Whole rounds of all processes, then the blocks of the round that global is in.
@@ -23,14 +32,12 @@ Placement Placement::on_rank(Index rows, Index columns, int rank) {
 
 Placement Placement::row_bands(Index rows, Index columns, int ranks) {
   require(ranks >= 1, "row_bands: ", ranks, " ranks; expected at least 1");
-  return block_cyclic(rows, columns, std::max<Index>((rows + ranks - 1) / ranks, 1), std::max<Index>(columns, 1), ranks,
-                      1);
+  return block_cyclic(rows, columns, band_of(rows, ranks), std::max<Index>(columns, 1), ranks, 1);
 }
 
 Placement Placement::column_bands(Index rows, Index columns, int ranks) {
   require(ranks >= 1, "column_bands: ", ranks, " ranks; expected at least 1");
-  return block_cyclic(rows, columns, std::max<Index>(rows, 1), std::max<Index>((columns + ranks - 1) / ranks, 1), 1,
-                      ranks);
+  return block_cyclic(rows, columns, std::max<Index>(rows, 1), band_of(columns, ranks), 1, ranks);
 }
 
 Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, Index block_columns, int grid_rows,
@@ -41,6 +48,12 @@ Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, I
   require(grid_rows >= 1 && grid_columns >= 1, "placement: grid of ", grid_rows, " x ", grid_columns,
           "; expected at least 1 x 1");
   require(first_rank >= 0, "placement: first rank ", first_rank, "; expected at least 0");
+  constexpr Index most = std::numeric_limits<Index>::max();
+  require(block_rows <= most / grid_rows && block_columns <= most / grid_columns, "placement: blocks of ", block_rows,
+          " x ", block_columns, " on a grid of ", grid_rows, " x ", grid_columns,
+          "; expected fewer than 2^63 rows and columns for all ranks together");
+  require(Index{grid_rows} * grid_columns <= std::numeric_limits<int>::max() - first_rank, "placement: grid of ",
+          grid_rows, " x ", grid_columns, " from rank ", first_rank, "; expected ranks below 2^31");
   Placement placement;
   placement.row_axis_ = {rows, block_rows, grid_rows};
   placement.column_axis_ = {columns, block_columns, grid_columns};

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace heddle {
 namespace {
 
@@ -114,6 +116,19 @@ TEST(Placement, RefusesWhatIsNoPlacement) {
                        [&] { Placement::row_bands(1, 2, 0); });
   test::expect_refusal(ErrorKind::argument, "placement: blocks of 0 x 1; expected at least 1 x 1",
                        [&] { Placement::block_cyclic(1, 2, 0, 1, 1, 1); });
+}
+
+// Numbers whose products overflow, and whose lower bits look small.
+TEST(Placement, RefusesRanksAndBlocksBeyondItsIntegers) {
+  constexpr int many = 1 << 16;
+  constexpr Index most = std::numeric_limits<Index>::max();
+  test::expect_refusal(ErrorKind::argument, "placement: grid of 65536 x 65536 from rank 0; expected ranks below 2^31",
+                       [&] { static_cast<void>(Placement::block_cyclic(4, 4, 1, 1, many, many)); });
+  test::expect_refusal(ErrorKind::argument, "placement: grid of 1 x 1 from rank 2147483647; expected ranks below 2^31",
+                       [&] { static_cast<void>(Placement::on_rank(4, 4, std::numeric_limits<int>::max())); });
+  test::expect_refusal(ErrorKind::argument, "expected fewer than 2^63 rows and columns for all ranks together",
+                       [&] { static_cast<void>(Placement::block_cyclic(4, 4, Index{1} << 62, 1, 4, 1)); });
+  EXPECT_EQ(Placement::row_bands(most, 1, 7).local_rows(6) + 6 * (most / 7), most);
 }
 
 }  // namespace

@@ -57,6 +57,9 @@ enum class GridOrder { row_major, column_major };
 /// first_rank + q * grid_rows + p. The first block is on process (0, 0), or another (begun_at()). A rank's row and
 /// column in the grid are counted from the first block's process: grid_row() and the axes need not know where that is.
 /// Ranks outside the grid own nothing.
+///
+/// Functions that make a placement throw Error(argument) for negative extents, blocks, grids or numbers of ranks that
+/// are not positive, and ranks of 2^31 or more.
 class Placement {
  public:
   Placement() = default;
