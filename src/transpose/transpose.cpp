@@ -49,8 +49,11 @@ void impl::require_runs(const TransposeOptions& options, std::size_t element_byt
           "; expected more than 0 and at most 1");
   const Block block = block_of(options);
   if (options.variant == TransposeVariant::naive) {
-    require(on_host || Index{block.rows} * block.columns <= 1024, "transpose: naive blocks of ", block.rows, " x ",
-            block.columns, "; a GPU runs at most 1024 threads in one");
+    const Index elements = Index{block.rows} * block.columns;
+    require(on_host || elements <= 1024, "transpose: naive blocks of ", block.rows, " x ", block.columns,
+            "; a GPU runs at most 1024 threads in one");
+    require(elements < Index{1} << 31, "transpose: naive blocks of ", block.rows, " x ", block.columns,
+            "; expected fewer than 2^31 elements in one");
   }
   const bool padded = options.variant == TransposeVariant::tiled_padded;
   if (options.variant == TransposeVariant::tiled || padded) {
@@ -190,8 +193,9 @@ template <Transposable T>
 void transpose_in_place(const ExecutionSpace& space, T alpha, const Kokkos::View<T*, MemorySpace>& elements, Index rows,
                         Index columns, Operation op) {
   const Kokkos::Profiling::ScopedRegion region("heddle::transpose_in_place");
-  require(rows >= 0 && columns >= 0 && rows * columns <= static_cast<Index>(elements.extent(0)),
-          "transpose_in_place: A is ", rows, " x ", columns, " in ", elements.extent(0), " elements");
+  const auto held = static_cast<Index>(elements.extent(0));
+  require(rows >= 0 && columns >= 0 && (columns == 0 || rows <= held / columns), "transpose_in_place: A is ", rows,
+          " x ", columns, " in ", held, " elements");
   require(rows * columns < (Index{1} << 50), "transpose_in_place: ", rows, " x ", columns,
           " elements; expected fewer than 2^50");
   if (rows * columns == 0) {

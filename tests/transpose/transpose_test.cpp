@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -312,6 +313,16 @@ TEST(TransposeArguments, ShapesThatDoNotFitAreRefused) {
             "transpose_in_place: A is 4 x 5 in 19 elements");
   EXPECT_NE(test::refusal_of([&] {
               transpose(space, 1.0, A, Operation::none, B, {TransposeVariant::tiled, -1, 1});
+            }),
+            "");
+  // Products of extents that overflow.
+  EXPECT_EQ(test::refusal_of([&] {
+              transpose_in_place(space, 1.0, elements, Index{1} << 32, Index{1} << 32, Operation::transpose);
+            }),
+            "transpose_in_place: A is 4294967296 x 4294967296 in 19 elements");
+  constexpr int most = std::numeric_limits<int>::max();
+  EXPECT_NE(test::refusal_of([&] {
+              transpose(space, 1.0, A, Operation::none, B, {TransposeVariant::naive, most, most});
             }),
             "");
 }

@@ -39,8 +39,8 @@ enum class TransposeVariant {
 /// Options of a transpose.
 struct TransposeOptions {
   TransposeVariant variant = TransposeVariant::automatic;  ///< Method of moving elements.
-  /// Extent of a block along the rows of A, for naive, tiled and tiled_padded; 0 lets the library choose. On GPUs a
-  /// block has at most 1024 elements where it is naive, and fits the shared memory of a team where it is tiled.
+  /// Extent of a block along the rows of A, for naive, tiled and tiled_padded; 0 lets the library choose. A naive block
+  /// has fewer than 2^31 elements, on GPUs at most 1024; a tiled one fits the scratch memory of a team.
   int block_rows = 0;
   /// Extent of a block along the columns of A, as block_rows is along the rows.
   int block_columns = 0;
@@ -106,9 +106,9 @@ void transpose_in_place(const ExecutionSpace& space, const typename View::non_co
 /// transposition", PPoPP 2014).
 ///
 /// Workspace: at most an eighth of A, or a row, or a cache line's worth of columns, where that is more. Throws
-/// Error(argument) where the view has fewer elements than the matrix. Does not block except to allocate the workspace.
-/// Bits: reproducible. Cost: each element is read and written up to six times; where there is room for B, transpose()
-/// is much faster.
+/// Error(argument) for negative extents and where the view has fewer elements than the matrix. Does not block except to
+/// allocate the workspace. Bits: reproducible. Cost: each element is read and written up to six times; where there is
+/// room for B, transpose() is much faster.
 template <class View>
   requires Transposable<typename View::value_type> &&
       (View::rank() == 1) void transpose_in_place(const ExecutionSpace& space,
