@@ -74,8 +74,12 @@ template <Scalar T> struct EmulatedGemm<T>::State {
 };
 
 template <Scalar T>
-EmulatedGemm<T>::EmulatedGemm(const blas::Context& context, Index m, Index n, Index k, const EmulationOptions& options)
-    : state_(std::make_unique<State>(context, m, n, k, options)) {}
+EmulatedGemm<T>::EmulatedGemm(const blas::Context& context, Index m, Index n, Index k,
+                              const EmulationOptions& options) {
+  require(m >= 0 && n >= 0 && k >= 0, "emulated gemm: a workspace for ", m, " x ", n, ", inner ", k,
+          "; expected none negative");
+  state_ = std::make_unique<State>(context, m, n, k, options);
+}
 template <Scalar T> EmulatedGemm<T>::~EmulatedGemm() = default;
 template <Scalar T> EmulatedGemm<T>::EmulatedGemm(EmulatedGemm&&) noexcept = default;
 template <Scalar T> EmulatedGemm<T>& EmulatedGemm<T>::operator=(EmulatedGemm&&) noexcept = default;

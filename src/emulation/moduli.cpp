@@ -19,6 +19,7 @@ template <Scalar T> double round_off(Index inner) {
 }  // namespace
 
 template <Scalar T> double emulation_error(Index inner, int moduli) {
+  require(inner >= 0, "emulation: an inner dimension of ", inner, "; expected at least 0");
   const impl::ResidueSystem& system = impl::residue_system(impl::field_of<T>, moduli);
   // x' = 2^s x + d, |d_k| <= 1/2 (of complex x each part), so |d|_2 <= root; the largest s leaves 2^s |x|_2 above half
   // of the reach, less the sums' rounding up. |a'.b' - 2^s a . 2^t b| <= |d_a| |b'| + |a'| |d_b| + |d_a| |d_b|.

@@ -418,6 +418,12 @@ TEST(Emulation, RefusesShapesThatDoNotFit) {
                        [&] { EmulatedGemm<double>(blas::Context(ExecutionSpace()), 4, 5, 6, {.moduli = -1}); });
   test::expect_refusal(ErrorKind::argument, "emulation: tolerance -1; expected a positive number, or 0 for",
                        [&] { static_cast<void>(emulation_moduli<double>(6, -1.0)); });
+  test::expect_refusal(ErrorKind::argument, "emulation: an inner dimension of -6; expected at least 0",
+                       [&] { static_cast<void>(emulation_moduli<double>(-6)); });
+  test::expect_refusal(ErrorKind::argument, "emulation: an inner dimension of -6; expected at least 0",
+                       [&] { static_cast<void>(emulation_error<double>(-6, 14)); });
+  test::expect_refusal(ErrorKind::argument, "emulated gemm: a workspace for -4 x 5, inner 6; expected none negative",
+                       [&] { EmulatedGemm<double>(blas::Context(ExecutionSpace()), -4, 5, 6); });
   EXPECT_EQ(to_string(Arithmetic::emulated), "emulated");
   EXPECT_EQ(arithmetic_from("native"), Arithmetic::native);
   test::expect_refusal(ErrorKind::argument, "arithmetic 'exact': expected one of native, emulated, auto",

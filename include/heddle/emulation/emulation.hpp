@@ -73,7 +73,7 @@ struct EmulationOptions {
 /// `inner` is the inner dimension. The default tolerance 0 stands for u sqrt(min(inner, 16384)), about the error of a
 /// sum in T of random terms, added one after the other. It takes 14 moduli for double and 15 for inner dimensions from
 /// 35,022 (complex: 15, and 16 from 32,818); 7 for float and 8 from 371,721 (complex: 73,535). Throws Error(argument)
-/// where not even 31 moduli are enough.
+/// where not even 31 moduli are enough, for a negative inner dimension, and for a tolerance that is negative or NaN.
 template <Scalar T> [[nodiscard]] int emulation_moduli(Index inner, double tolerance = 0.0);
 
 /// How an emulated product was computed, and how accurate it is.
@@ -90,7 +90,8 @@ std::ostream& operator<<(std::ostream& out, const EmulationReport& report);
 
 /// The relative error bound of an emulated product with this inner dimension and number of moduli: |C - op(A) op(B)|_ij
 /// <= bound |a|_2 |b|_2 + u |C_ij|, where a is row i of op(A) and b column j of op(B). Half the smallest number of T
-/// takes the place of u |C_ij| where that is more. The bound holds as long as nothing overflows.
+/// takes the place of u |C_ij| where that is more. The bound holds as long as nothing overflows. Throws Error(argument)
+/// for a negative inner dimension and for moduli outside 7 to 31.
 template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli);
 
 /// The name of a scheme: "residues" or "slices".
@@ -141,7 +142,8 @@ template <Scalar T> class Quantised;
 /// three bytes for each element of op(B) where it is probed, and the sums.
 template <Scalar T> class EmulatedGemm {
  public:
-  /// Makes the workspace for products of at most m x n elements with inner dimension k.
+  /// Makes the workspace for products of at most m x n elements with inner dimension k. Throws Error(argument) for
+  /// negative extents and numbers of moduli outside 7 to 31.
   EmulatedGemm(const blas::Context& context, Index m, Index n, Index k, const EmulationOptions& options = {});
   ~EmulatedGemm();
   EmulatedGemm(EmulatedGemm&&) noexcept;
@@ -173,8 +175,8 @@ enum class Factor { left, right };
 /// Memory: one byte for each element and each product of 8-bit integers.
 template <Scalar T> class Quantised {
  public:
-  /// Quantises op(X) with `moduli` moduli, 7 to 31; 0 stands for what emulation_moduli() says. The work is ordered on
-  /// the context's instance and does not block on GPUs.
+  /// Quantises op(X) with `moduli` moduli, 7 to 31; 0 stands for what emulation_moduli() says; others are
+  /// Error(argument). The work is ordered on the context's instance and does not block on GPUs.
   Quantised(const blas::Context& context, Factor factor, Operation op, const MatrixView<const T>& X, int moduli = 0);
   ~Quantised();
   Quantised(Quantised&&) noexcept;
