@@ -173,6 +173,14 @@ TEST(ExactAllreduce, TakesThePlaceOfMpis) {
   EXPECT_EQ(allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TYPE);
 }
 
+TEST(ExactAllreduce, ReturnsTheErrorsOfMpi) {
+  double send = 1.0;
+  double receive = 0.0;
+  EXPECT_EQ(allreduce(&send, &receive, -1, MPI_DOUBLE, MPI_COMM_WORLD), MPI_ERR_COUNT);
+  EXPECT_EQ(allreduce(&send, &receive, 1, MPI_INT, MPI_COMM_WORLD), MPI_ERR_TYPE);
+  EXPECT_EQ(receive, 0.0);
+}
+
 TEST(ExactAllreduce, OfAccumulators) {
   const Communicator comm(MPI_COMM_WORLD);
   std::vector<Accumulator<double>> sums(3);

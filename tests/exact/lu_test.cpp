@@ -316,5 +316,19 @@ TEST(ExactCondition, OfAKnownInverse) {
   }
 }
 
+TEST(ExactSystems, RefusePivotsOfAnotherMatrix) {
+  const ExecutionSpace space;
+  const Kokkos::View<double**, MemorySpace> A("heddle::test::A", 3, 3);
+  Kokkos::deep_copy(A, 1.0);
+  LuResult factors{{0, 1, 2}, 0};
+  const Kokkos::View<double*, MemorySpace> x("heddle::test::x", 3);
+  for (const Index wrong : {Index{-1}, Index{0}, Index{3}, Index{1} << 40}) {
+    factors.pivots[1] = wrong;
+    const std::string text = message_of("exact::lu_solve: pivot 1 is ", wrong, "; expected 1 to 2");
+    test::expect_refusal(ErrorKind::argument, text, [&] { lu_solve(space, Operation::none, A, factors, x); });
+    test::expect_refusal(ErrorKind::argument, text, [&] { static_cast<void>(condition(space, A, factors, 1.0)); });
+  }
+}
+
 }  // namespace
 }  // namespace heddle::exact

@@ -19,8 +19,8 @@ template <RealScalar T> void all_reduce(const Communicator& comm, std::span<Accu
 /// Does what MPI_Allreduce(send, receive, count, type, MPI_SUM, comm) does, with every element correctly rounded, so
 /// that the bits do not depend on the number of ranks. `type` is MPI_FLOAT, MPI_DOUBLE, MPI_C_FLOAT_COMPLEX,
 /// MPI_C_DOUBLE_COMPLEX, or one of their Fortran and C++ names. Both arrays are in host memory; `send` may be
-/// MPI_IN_PLACE. Returns MPI_SUCCESS or MPI_ERR_TYPE; MPI errors are handled by the communicator. Kokkos need not be
-/// initialised.
+/// MPI_IN_PLACE. Returns MPI_SUCCESS, MPI_ERR_TYPE, or MPI_ERR_COUNT for a negative count; MPI errors are handled by
+/// the communicator. Kokkos need not be initialised.
 ///
 /// Cost: each element is received twice by some rank, as in MPI's own reductions, and summed once by one rank.
 int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Comm comm);

@@ -89,7 +89,7 @@ template <class ViewA> std::vector<LuResult> lu_batched(const ExecutionSpace& sp
 }
 
 /// Computes x = op(A)^-1 x from the factors of A from lu(). Reproducible, as trsv() is. Throws Error(argument) for
-/// shapes that don't fit and for info > 0.
+/// shapes that don't fit, pivots that are not those of LU's order, and info > 0.
 template <class ViewLU, class ViewX>
 void lu_solve(const ExecutionSpace& space, Operation op, const ViewLU& LU, const LuResult& result, const ViewX& x) {
   using T = typename ViewX::non_const_value_type;
@@ -113,7 +113,8 @@ SolveReport solve(const ExecutionSpace& space, const ViewA& A, const ViewB& b, c
 /// It is never below 1, infinite if info > 0 or if it overflows, and a NaN if the factors have any. Its systems are
 /// scaled by powers of two, so that matrices of denormal or huge numbers are treated like others. Only the factors of A
 /// are used: if lu() rounded them to few bits, as it does denormal numbers, it is the condition of L U, which may
-/// differ from A by n times the smallest number. Reproducible. Throws Error(argument) for norm <= 0 if info = 0.
+/// differ from A by n times the smallest number. Reproducible. Throws Error(argument) for norm <= 0 if info = 0, and as
+/// lu_solve() does for an LU that is not square and for its pivots.
 template <class ViewLU>
 [[nodiscard]] double condition(const ExecutionSpace& space, const ViewLU& LU, const LuResult& result, double norm,
                                int norm_power = 0) {

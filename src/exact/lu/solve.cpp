@@ -212,6 +212,10 @@ void lu_solve(const ExecutionSpace& space, Operation op, const StridedMatrix<con
   require(LU.extent(0) == LU.extent(1) && x.extent(0) == LU.extent(0) && static_cast<Index>(result.pivots.size()) == n,
           "exact::lu_solve: LU is ", LU.extent(0), " x ", LU.extent(1), " with ", result.pivots.size(),
           " pivots, x has ", x.extent(0), " elements");
+  for (Index k = 0; k < n; ++k) {
+    const Index pivot = result.pivots[static_cast<std::size_t>(k)];
+    require(pivot >= k && pivot < n, "exact::lu_solve: pivot ", k, " is ", pivot, "; expected ", k, " to ", n - 1);
+  }
   require(result.info == 0, "exact::lu_solve: U is singular, its element ", result.info, ", ", result.info, " is zero");
   const DefaultArithmetic arithmetic;
   const Vector<T> dense(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::dense"), x.extent(0));

@@ -85,6 +85,7 @@ int allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI
   const auto is = [&](std::initializer_list<MPI_Datatype> types) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
+  if (count < 0) return MPI_ERR_COUNT;
   const auto elements = static_cast<std::size_t>(count);
   if (is({MPI_FLOAT, MPI_REAL})) {
     return impl::allreduce_reals<float>(send, receive, elements, comm);
