@@ -174,6 +174,11 @@ std::optional<Error> error_of(const Communicator& comm, const std::function<void
 
 }  // namespace
 
+void Communicator::refuse(const std::string& message) const {
+  together([&] { require(false, message); });
+  throw Error(ErrorKind::argument, message);  // Not reached: together() passes the error on.
+}
+
 Communicator::Scope::Scope(const Communicator& comm) : comm_(comm) {
   if (comm.state_->failures) comm.state_->failures->enter();
 }

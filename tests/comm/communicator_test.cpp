@@ -158,6 +158,18 @@ TEST(Communicator, AnErrorOfOneRankIsEveryRanks) {
   }
 }
 
+TEST(Communicator, PlacesThatOneRankLacksAreEveryRanksError) {
+  const Communicator comm = test::world();
+  const bool is_last = comm.rank() == comm.size() - 1;
+  const std::vector<int> mine(2);
+  std::vector<int> all(static_cast<std::size_t>(2 * comm.size()) + (is_last ? 1 : 0));
+  test::expect_refusal(ErrorKind::argument,
+                       "all_gather: ", [&] { comm.all_gather(std::span<const int>(mine), std::span<int>(all)); });
+  const std::vector<std::vector<int>> to(static_cast<std::size_t>(comm.size() + (is_last ? 1 : 0)));
+  test::expect_refusal(ErrorKind::argument, "exchange: messages to ", [&] { static_cast<void>(comm.exchange(to)); });
+  EXPECT_EQ(comm.all_reduce(1, Reduction::sum), comm.size()) << "the communicator can be used again";
+}
+
 // Sets a variable of the environment, or removes it where `value` is null; the destructor restores what was there.
 class Variable {
  public:

@@ -65,7 +65,8 @@ class Communicator {
   /// set to k, k ranks of the job in a row, so that one machine stands for several; devices stay those of the real
   /// node.
   [[nodiscard]] int nodes() const noexcept;
-  /// The number of a rank's node, from 0; nodes are numbered by their lowest ranks.
+  /// The number of a rank's node, from 0; nodes are numbered by their lowest ranks. Throws Error(argument) where `rank`
+  /// is none.
   [[nodiscard]] int node_of(int rank) const;
   /// The node number of every rank.
   [[nodiscard]] const std::vector<int>& nodes_of_ranks() const noexcept;
@@ -82,7 +83,8 @@ class Communicator {
   /// Blocks until every rank has called it. Collective.
   void barrier() const;
 
-  /// Copies `values` of rank `root` to every rank. Collective. T must be trivially copyable.
+  /// Copies `values` of rank `root` to every rank. Collective. T must be trivially copyable. Throws Error(argument)
+  /// where no rank has the number `root`, as all functions with a `root` do.
   template <class T> void broadcast(std::span<T> values, int root) const {
     static_assert(std::is_trivially_copyable_v<T>);
     broadcast_bytes(values.data(), values.size_bytes(), root);
@@ -110,19 +112,22 @@ class Communicator {
   }
 
   /// Writes `mine` of every rank into `all`, in order of rank: all.size() == size() * mine.size(). Collective. T must
-  /// be trivially copyable.
+  /// be trivially copyable. Throws Error(argument), on every rank alike, where `all` of one has another size.
   template <class T> void all_gather(std::span<const T> mine, std::span<T> all) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    require(all.size() == mine.size() * static_cast<std::size_t>(size()), "all_gather: ", all.size(), " places for ",
-            size(), " x ", mine.size(), " values");
+    if (all.size() != mine.size() * static_cast<std::size_t>(size())) {
+      refuse(message_of("all_gather: ", all.size(), " places for ", size(), " x ", mine.size(), " values"));
+    }
     all_gather_bytes(mine.data(), mine.size_bytes(), all.data());
   }
 
   /// Sends to[r] to rank r, and returns what came from each rank, in order of rank. Collective. T must be trivially
-  /// copyable.
+  /// copyable. Throws Error(argument), on every rank alike, where `to` of one has not a message for each rank.
   template <class T> [[nodiscard]] std::vector<std::vector<T>> exchange(std::vector<std::vector<T>> to) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    require(static_cast<int>(to.size()) == size(), "exchange: messages to ", to.size(), " of ", size(), " ranks");
+    if (to.size() != static_cast<std::size_t>(size())) {
+      refuse(message_of("exchange: messages to ", to.size(), " of ", size(), " ranks"));
+    }
     struct Messages {
       std::vector<std::vector<T>> to;
       std::vector<std::vector<T>> from;
@@ -173,6 +178,8 @@ class Communicator {
   [[noreturn]] void abort(int exit_code) const;
 
  private:
+  // Throws Error(argument), and tells the ranks that wait for this one.
+  [[noreturn]] void refuse(const std::string& message) const;
   void broadcast_bytes(void* data, std::size_t bytes, int root) const;
   void all_reduce_bytes(void* data, std::size_t count, std::size_t bytes, MPI_User_function* combine) const;
   void all_gather_bytes(const void* mine, std::size_t bytes, void* all) const;
