@@ -153,6 +153,19 @@ TEST(ActionErrors, AreThrownOnEveryRank) {
   EXPECT_EQ(run({.tolerance = -1.0}, A, R), argument);
   EXPECT_EQ(run({.dimension = 1}, A, R), argument);
   EXPECT_EQ(run({.spectrum = ExpmActionOptions::Interval{1.0, 1.0}}, A, R), argument);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& ends : {ExpmActionOptions::Interval{0.0, infinity}, ExpmActionOptions::Interval{-infinity, 0.0}}) {
+    EXPECT_EQ(run({.spectrum = ends}, A, R), argument);
+  }
+  // A block that does not fit on the last rank alone.
+  const bool is_last = comm.rank() == comm.size() - 1;
+  const LocalMatrix<double> own = block<double>(is_last ? n - 1 : n, 2);
+  const LocalMatrix<double> own_result("heddle::test::R", own.extent(0), 2);
+  test::expect_refusal(ErrorKind::argument, "expm_action: B has 5 rows; expected 6",
+                       [&] { ExpmActionPlan<double>(comm).execute(1.0, A, own, own_result); });
+  test::expect_refusal(ErrorKind::argument, "expm_action: B has 5 rows; expected 6", [&] {
+    ExpmActionPlan<double>(comm).execute(1.0, second_difference<double>(n, 1.0), own, own_result);
+  });
   // Eigenvalues are 0 and n; an interval without n is detected.
   const ExpmActionOptions narrow_one{.method = ExpmActionMethod::chebyshev,
                                      .structure = ExpmActionStructure::hermitian,

@@ -269,8 +269,11 @@ ExpmActionPlan<T>::ExpmActionPlan(const Communicator& comm, const ExpmActionOpti
           "; expected at least 0 (0: unit round-off) and less than 1");
   require(options.dimension >= 2 && options.dimension <= 100, "expm_action: dimension ", options.dimension,
           "; expected 2 to 100");
-  require(!options.spectrum || options.spectrum->least < options.spectrum->largest,
-          "expm_action: the spectrum is no interval");
+  if (options.spectrum) {
+    const auto& [least, largest] = *options.spectrum;
+    require(std::isfinite(least) && std::isfinite(largest) && least < largest, "expm_action: a spectrum from ", least,
+            " to ", largest, "; expected an interval of finite numbers");
+  }
 }
 
 template <Scalar T> ExpmActionPlan<T>::~ExpmActionPlan() = default;
@@ -282,76 +285,80 @@ template <Scalar T> template <Scalar Element>
   ExpmActionPlan<T>::execute(std::complex<double> time, const DistributedMatrix<Element>& A,
                              const MatrixView<const T>& B, const MatrixView<T>& R) {
     const Communicator& comm = state_->comm;
-    comm.together([&] { impl::require_same_ranks("expm_action", "A", A, comm); });
-    state_->check(time, A.rows(), A.columns(), B, R);
-    const Placement bands = Placement::row_bands(A.rows(), A.columns(), comm.size());
-    DistributedMatrix<Element> mine = A;
-    if (A.placement() != bands) {
-      mine = DistributedMatrix<Element>(comm, bands, "expm_action_rows");
-      redistribute(A, mine);
-    }
-    impl::ThinProducts<Element, T> products(comm, mine);
-    if (!std::isfinite(products.largest())) {
-      throw Error(ErrorKind::computation, "expm_action: A holds NaN or Inf");
-    }
-    impl::ActionProblem<T> problem;
-    problem.n = A.rows();
-    problem.exponent = exponent_of<T>(time);
-    problem.time = scaled(time, -problem.exponent);
-    const std::complex<double> mean = A.rows() > 0 ? trace(comm, mine) / static_cast<double>(A.rows()) : 0.0;
-    problem.shift = scaled(mean, problem.exponent);
-    const auto inner = power_of_two<T>(problem.exponent / 2);
-    const auto outer = power_of_two<T>(problem.exponent - problem.exponent / 2);
-    problem.apply = [&, inner, outer](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-      products.multiply(outer, X, Y, inner);
-    };
-    problem.apply_adjoint = [&, inner, outer](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-      products.multiply_adjoint(outer, X, Y, inner);
-    };
-    return state_->execute(std::move(problem), B, R);
+    return comm.together([&] {
+      impl::require_same_ranks("expm_action", "A", A, comm);
+      state_->check(time, A.rows(), A.columns(), B, R);
+      const Placement bands = Placement::row_bands(A.rows(), A.columns(), comm.size());
+      DistributedMatrix<Element> mine = A;
+      if (A.placement() != bands) {
+        mine = DistributedMatrix<Element>(comm, bands, "expm_action_rows");
+        redistribute(A, mine);
+      }
+      impl::ThinProducts<Element, T> products(comm, mine);
+      if (!std::isfinite(products.largest())) {
+        throw Error(ErrorKind::computation, "expm_action: A holds NaN or Inf");
+      }
+      impl::ActionProblem<T> problem;
+      problem.n = A.rows();
+      problem.exponent = exponent_of<T>(time);
+      problem.time = scaled(time, -problem.exponent);
+      const std::complex<double> mean = A.rows() > 0 ? trace(comm, mine) / static_cast<double>(A.rows()) : 0.0;
+      problem.shift = scaled(mean, problem.exponent);
+      const auto inner = power_of_two<T>(problem.exponent / 2);
+      const auto outer = power_of_two<T>(problem.exponent - problem.exponent / 2);
+      problem.apply = [&, inner, outer](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+        products.multiply(outer, X, Y, inner);
+      };
+      problem.apply_adjoint = [&, inner, outer](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+        products.multiply_adjoint(outer, X, Y, inner);
+      };
+      return state_->execute(std::move(problem), B, R);
+    });
   }
 
 template <Scalar T>
 ExpmActionReport ExpmActionPlan<T>::execute(std::complex<double> time, const ExpmActionOperator<T>& A,
                                             const MatrixView<const T>& B, const MatrixView<T>& R) {
-  state_->check(time, A.n, A.n, B, R);
-  require(static_cast<bool>(A.apply), "expm_action: the operator has no apply");
-  const ExecutionSpace& space = state_->comm.space();
-  impl::ActionProblem<T> problem;
-  problem.n = A.n;
-  problem.exponent = exponent_of<T>(time);
-  problem.time = scaled(time, -problem.exponent);
-  const int exponent = problem.exponent;
-  // Y = the operator's Y times a power of two, applied as two factors in range.
-  const auto scale = [&space, exponent](const MatrixView<T>& Y) {
-    if (exponent == 0) return;
-    impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent / 2)), Y);
-    impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent - exponent / 2)), Y);
-  };
-  problem.apply = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-    A.apply(space, X, Y);
-    scale(Y);
-  };
-  switch (state_->options.structure) {
-    case ExpmActionStructure::hermitian:
-      problem.apply_adjoint = problem.apply;
-      break;
-    case ExpmActionStructure::skew_hermitian:
-      problem.apply_adjoint = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-        A.apply(space, X, Y);
-        scale(Y);
-        impl::add_scaled<T>(space, T(0), X, T(-1), Y);
-      };
-      break;
-    case ExpmActionStructure::general:
-      if (A.apply_adjoint) {
+  return state_->comm.together([&] {
+    state_->check(time, A.n, A.n, B, R);
+    require(static_cast<bool>(A.apply), "expm_action: the operator has no apply");
+    const ExecutionSpace& space = state_->comm.space();
+    impl::ActionProblem<T> problem;
+    problem.n = A.n;
+    problem.exponent = exponent_of<T>(time);
+    problem.time = scaled(time, -problem.exponent);
+    const int exponent = problem.exponent;
+    // Y = the operator's Y times a power of two, applied as two factors in range.
+    const auto scale = [&space, exponent](const MatrixView<T>& Y) {
+      if (exponent == 0) return;
+      impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent / 2)), Y);
+      impl::add_scaled<T>(space, T(0), Y, T(power_of_two<T>(exponent - exponent / 2)), Y);
+    };
+    problem.apply = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+      A.apply(space, X, Y);
+      scale(Y);
+    };
+    switch (state_->options.structure) {
+      case ExpmActionStructure::hermitian:
+        problem.apply_adjoint = problem.apply;
+        break;
+      case ExpmActionStructure::skew_hermitian:
         problem.apply_adjoint = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
-          A.apply_adjoint(space, X, Y);
+          A.apply(space, X, Y);
           scale(Y);
+          impl::add_scaled<T>(space, T(0), X, T(-1), Y);
         };
-      }
-  }
-  return state_->execute(std::move(problem), B, R);
+        break;
+      case ExpmActionStructure::general:
+        if (A.apply_adjoint) {
+          problem.apply_adjoint = [&, scale](const MatrixView<const T>& X, const MatrixView<T>& Y) {
+            A.apply_adjoint(space, X, Y);
+            scale(Y);
+          };
+        }
+    }
+    return state_->execute(std::move(problem), B, R);
+  });
 }
 
 template <Scalar T, Scalar Element>

@@ -175,35 +175,40 @@ template <Scalar T, Scalar Element>
   requires std::same_as<Element, T> || std::same_as<Element, Real<T>> ExpmActionReport
   phi_action(const Communicator& comm, std::complex<double> time, const DistributedMatrix<Element>& A,
              const MatrixView<const T>& B, const MatrixView<T>& R, const ExpmActionOptions& options) {
-    require(A.rows() == A.columns(), "phi_action: A is ", A.rows(), " x ", A.columns(), "; expected square");
-    const Placement bands = Placement::row_bands(A.rows(), A.columns(), comm.size());
-    DistributedMatrix<Element> mine = A;
-    if (A.placement() != bands) {
-      mine = DistributedMatrix<Element>(comm, bands, "heddle::phi::rows");
-      redistribute(A, mine);
-    }
-    impl::ThinProducts<Element, T> products(comm, mine);
-    if (!std::isfinite(products.largest())) {
-      throw Error(ErrorKind::computation, "phi_action: A holds NaN or Inf");
-    }
-    return impl::act_by_phis<T>(
-        comm, time, A.rows(), A.columns(),
-        [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply(1, X, Y); },
-        [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply_adjoint(1, X, Y); }, B, R,
-        options);
+    return comm.together([&] {
+      require(A.rows() == A.columns(), "phi_action: A is ", A.rows(), " x ", A.columns(), "; expected square");
+      const Placement bands = Placement::row_bands(A.rows(), A.columns(), comm.size());
+      DistributedMatrix<Element> mine = A;
+      if (A.placement() != bands) {
+        mine = DistributedMatrix<Element>(comm, bands, "heddle::phi::rows");
+        redistribute(A, mine);
+      }
+      impl::ThinProducts<Element, T> products(comm, mine);
+      if (!std::isfinite(products.largest())) {
+        throw Error(ErrorKind::computation, "phi_action: A holds NaN or Inf");
+      }
+      return impl::act_by_phis<T>(
+          comm, time, A.rows(), A.columns(),
+          [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply(1, X, Y); },
+          [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { products.multiply_adjoint(1, X, Y); }, B, R,
+          options);
+    });
   }
 
 template <Scalar T>
 ExpmActionReport phi_action(const Communicator& comm, std::complex<double> time, const ExpmActionOperator<T>& A,
                             const MatrixView<const T>& B, const MatrixView<T>& R, const ExpmActionOptions& options) {
-  require(static_cast<bool>(A.apply), "phi_action: the operator has no apply");
-  typename impl::ActionProblem<T>::Apply adjoint;
-  if (A.apply_adjoint) {
-    adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { A.apply_adjoint(comm.space(), X, Y); };
-  }
-  return impl::act_by_phis<T>(
-      comm, time, A.n, A.n, [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { A.apply(comm.space(), X, Y); },
-      adjoint, B, R, options);
+  return comm.together([&] {
+    require(static_cast<bool>(A.apply), "phi_action: the operator has no apply");
+    typename impl::ActionProblem<T>::Apply adjoint;
+    if (A.apply_adjoint) {
+      adjoint = [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { A.apply_adjoint(comm.space(), X, Y); };
+    }
+    return impl::act_by_phis<T>(
+        comm, time, A.n, A.n,
+        [&](const MatrixView<const T>& X, const MatrixView<T>& Y) { A.apply(comm.space(), X, Y); }, adjoint, B, R,
+        options);
+  });
 }
 
 #define HEDDLE_INSTANTIATE_MATRIX(T, Element)                                                                     \
