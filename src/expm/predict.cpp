@@ -1,4 +1,5 @@
 // Prediction of the time and memory of an exponential from the rates of a machine.
+#include "expm/arithmetic/product_options.hpp"
 #include "expm/dense/scheme.hpp"
 #include <heddle/expm/predict.hpp>
 
@@ -44,8 +45,7 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
                             const MachineRates& rates, const ExpmOptions& options) {
   const Kokkos::Timer timer;
   require(std::isfinite(norm) && norm >= 0.0, "predict_expm: norm ", norm, "; expected a finite number >= 0");
-  require(options.gemm.layers <= 1, "predict_expm: gemm.layers ", options.gemm.layers,
-          "; products of an exponential have 1");
+  impl::require_product_options("predict_expm", options.tolerance, options.complex_products, options.gemm);
   GemmOptions in_one_layer = options.gemm;
   in_one_layer.layers = 1;
   const Evaluations evaluations = evaluations_of(options.method);

@@ -119,6 +119,15 @@ TEST(PredictExpm, RefusesWhatHasNoPrediction) {
       static_cast<void>(predict_expm<double>(four_nodes_of_two, 100, 1.0, false, rates, options));
     });
   }
+  const auto refused = [&](const ExpmOptions& options, const char* part) {
+    test::expect_refusal(ErrorKind::argument, part, [&] {
+      static_cast<void>(predict_expm<double>(four_nodes_of_two, 100, 1.0, true, rates, options));
+    });
+  };
+  refused({.tolerance = -1.0}, "predict_expm: tolerance -1; expected at least 0");
+  refused({.tolerance = std::numeric_limits<double>::quiet_NaN()}, "predict_expm: tolerance nan; expected at least 0");
+  refused({.complex_products = 7}, "predict_expm: complex_products 7; expected 3 or 4");
+  refused({.gemm = {.layers = 2}}, "predict_expm: gemm.layers 2; products of an exponential have 1");
   test::expect_refusal(ErrorKind::argument, "expected at least one rank", [&] {
     static_cast<void>(predict_expm<double>({0, 2, true}, 100, 1.0, false, rates));
   });

@@ -32,7 +32,7 @@ struct ExpmPrediction {
 ///
 /// The options used are method (automatic, paterson_stockmeyer or few_products), tolerance, complex_products and gemm;
 /// a matrix that is Hermitian or i times one takes less. T is float or double. Throws Error(argument) as predict_gemm()
-/// does, for a norm that is negative or not finite, and for another method.
+/// does, for a norm that is negative or not finite, for another method, and for options that expm() refuses.
 template <RealScalar T>
 [[nodiscard]] ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, bool is_complex,
                                           const MachineRates& rates, const ExpmOptions& options = {});
