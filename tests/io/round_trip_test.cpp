@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <limits>
 #include <random>
+#include <stdexcept>
+#include <string>
 
 namespace heddle {
 namespace {
@@ -135,6 +137,33 @@ TEST(MatrixFile, RefusesOtherEndings) {
                   "in it), .npy (NumPy) or .txt (plain text)");
     EXPECT_EQ(test::error_of([&] { static_cast<void>(read_matrix<double>(comm, path)); }).kind(), ErrorKind::argument);
     EXPECT_EQ(test::error_of([&] { static_cast<void>(require_matrix_ending(path)); }).kind(), ErrorKind::argument);
+  }
+}
+
+// A file of each format, and placements that the last rank alone gets wrong.
+TEST(MatrixFile, RefusesPlacementsOfOtherShapesOnEveryRank) {
+  const Communicator comm(MPI_COMM_WORLD);
+  const test::TemporaryFolder folder(comm);
+  const DistributedMatrix<double> A(comm, Placement::row_bands(2, 2, comm.size()));
+  fill(A, 1.0);
+  const bool is_last = comm.rank() == comm.size() - 1;
+  for (const char* name : {"a.mtx", "a.h5", "a.npy", "a.txt"}) {
+    write_matrix(folder / name, A);
+    const auto error = [&](const PlacementChoice& place) {
+      return test::error_of([&] { static_cast<void>(read_matrix<double>(comm, folder / name, place)); });
+    };
+    const Error wide = error([&](Index rows, Index columns) {
+      return Placement::row_bands(rows, is_last ? columns + 1 : columns, comm.size());
+    });
+    EXPECT_EQ(wide.kind(), ErrorKind::argument);
+    EXPECT_NE(std::string(wide.what()).find("the placement is of a 2 x 3 matrix; expected 2 x 2"), std::string::npos)
+        << wide.what();
+    const Error thrown = error([&](Index rows, Index columns) {
+      if (is_last) throw std::runtime_error("no place");
+      return Placement::row_bands(rows, columns, comm.size());
+    });
+    EXPECT_EQ(thrown.kind(), ErrorKind::computation);
+    EXPECT_NE(std::string(thrown.what()).find("no place"), std::string::npos) << thrown.what();
   }
 }
 

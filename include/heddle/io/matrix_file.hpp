@@ -49,7 +49,8 @@ struct MatrixFileOptions {
 /// that rank 0 holds little more than its own part and one panel (for plain text, the whole matrix). A real file may be
 /// read into a complex T; a complex file is refused for a real T. Integers are never rounded: one that no T equals is
 /// refused in every format that has integers (read_matrix_terms() takes it). Throws, on every rank alike, Error(input),
-/// which names the file, the place and what was expected there, and Error(argument) for another ending.
+/// which names the file, the place and what was expected there, and Error(argument) for another ending and for a
+/// placement of another shape; what `place` throws on a rank is every rank's Error.
 template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> read_matrix(const Communicator& comm, const std::filesystem::path& path,
                                                const PlacementChoice& place = {},

@@ -39,7 +39,15 @@ std::vector<Panel> panels_of(const Placement& whole, Index width) {
 }
 
 Placement place_matrix(const Communicator& comm, const PlacementChoice& place, const MatrixFileInfo& info) {
-  if (place) return place(info.rows, info.columns);
+  if (place) {
+    return comm.together([&] {
+      const Placement placement = place(info.rows, info.columns);
+      require(placement.rows() == info.rows && placement.columns() == info.columns,
+              "read_matrix: the placement is of a ", placement.rows(), " x ", placement.columns(), " matrix; expected ",
+              info.rows, " x ", info.columns);
+      return placement;
+    });
+  }
   return Placement::row_bands(info.rows, info.columns, comm.size());
 }
 
