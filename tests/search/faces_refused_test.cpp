@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace heddle::search {
 namespace {
 
@@ -68,6 +70,25 @@ TEST(SearchRefuses, MemoryForFarTooManyPasses) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "search: 100 bytes would take 5000 passes, over 4096; more memory, please");
   }
+}
+TEST(SearchRefuses, NegativeMemory) {
+  const Kokkos::View<Index*, MemorySpace> keys("heddle::test::keys", 10);
+  for (const Algorithm algorithm : {Algorithm::partition, Algorithm::sort}) {
+    test::expect_refusal(ErrorKind::argument, "search: memory is -1 bytes; expected 0 or more", [&] {
+      static_cast<void>(find_duplicates(ExecutionSpace(), keys, {.algorithm = algorithm, .memory = -1}));
+    });
+    test::expect_refusal(ErrorKind::argument, "search_memory: 9223372036854775807 keys; expected 0 to",
+                         [&] { static_cast<void>(search_memory(algorithm, std::numeric_limits<Index>::max(), 64)); });
+  }
+}
+TEST(ExternalFacesRefuse, PolyhedraWithoutOffsets) {
+  Mesh<Index, Kokkos::HostSpace> mesh;
+  mesh.kind = CellKind::polyhedron;
+  mesh.points = Kokkos::View<Index*, Kokkos::HostSpace>("heddle::test::points", 4);
+  EXPECT_EQ(mesh.cells(), 0);
+  test::expect_refusal(ErrorKind::argument, "external_faces: ", [&] {
+    static_cast<void>(external_faces(ExecutionSpace(), mesh, PolyhedronFaces{}));
+  });
 }
 TEST(GridsRefuse, NumbersThatDoNotFit) {
   try {

@@ -98,9 +98,11 @@ template <PointId Id, class Space = MemorySpace> struct Mesh {
 
   /// Whether each cell has a kind of its own.
   [[nodiscard]] bool mixed() const { return offsets.extent(0) > 0; }
-  /// Number of cells.
+  /// Number of cells; 0 if all are of one kind that has no number of corners, which no function takes.
   [[nodiscard]] Index cells() const {
-    return mixed() ? static_cast<Index>(kinds.extent(0)) : static_cast<Index>(points.extent(0)) / corners_of(kind);
+    if (mixed()) return static_cast<Index>(kinds.extent(0));
+    const int corners = corners_of(kind);
+    return corners > 0 ? static_cast<Index>(points.extent(0)) / corners : 0;
   }
 };
 

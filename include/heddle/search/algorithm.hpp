@@ -82,8 +82,8 @@ struct SearchOptions {
   /// and searches one part of them; the result is the same. Equal keys stay together, so a pass takes more if a key
   /// repeats more often than fits. The passes of `partition` are ranges of buckets; there this bounds only the records,
   /// at 16 or 24 bytes a key, and the counters of buckets come on top. A pass of the other algorithms takes 8 bytes
-  /// more for each of its keys than a search in one pass. Throws Error(argument) if this would take more than 4096
-  /// passes.
+  /// more for each of its keys than a search in one pass. Searches throw Error(argument) if this would take more than
+  /// 4096 passes, and for a negative number.
   Index memory = 0;
   /// Whether each phase is timed, which makes the search wait for the device between phases.
   bool time_phases = false;
@@ -116,7 +116,8 @@ std::ostream& operator<<(std::ostream& out, const SearchReport& report);
 /// Bytes that a search of `keys` keys in one pass holds at most at one time, besides the keys and the result. With
 /// several passes each takes this for its own share of the keys, plus 8 bytes a key except with `partition`. `key_bits`
 /// is the sum of the bits of a key's words, which decides what `partition` stores of it. A key that repeats, or a hash
-/// that many keys share, may raise the 16 bytes a key of `sort` to 24.
+/// that many keys share, may raise the 16 bytes a key of `sort` to 24. Throws Error(argument) for negative numbers, and
+/// for more than 2^57 keys.
 [[nodiscard]] Index search_memory(Algorithm algorithm, Index keys, int key_bits);
 
 }  // namespace heddle::search

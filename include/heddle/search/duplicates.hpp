@@ -62,7 +62,8 @@ template <class Keys> KeyArray key_array(const Keys& keys) {
 /// Groups are numbered by first occurrence, so the result is the same for any algorithm, hash function, backend and
 /// number of threads. A key may repeat any number of times. Bits: reproducible.
 ///
-/// Blocks until done. Cost: see Algorithm. The results take 8 bytes for each key and 16 for each group; 16 more for
+/// Throws Error(argument) for other numbers of words, and as SearchOptions::memory says. Blocks until done. Cost: see
+/// Algorithm. The results take 8 bytes for each key and 16 for each group; 16 more for
 /// each key are used while the search runs.
 template <class Keys>
 [[nodiscard]] Duplicates find_duplicates(const ExecutionSpace& space, const Keys& keys,

@@ -72,6 +72,7 @@ template <class Source, class Blocks, class Whole, class Sink, class Forget>
 void search_keys(SearchRecorder& recorder, const SearchedKeys<Blocks, Whole>& keys, const SearchOptions& options,
                  const Sink& sink, const Forget& forget) {
   const auto& [blocks, whole, counts, word_bits] = keys;
+  require(options.memory >= 0, "search: memory is ", options.memory, " bytes; expected 0 or more");
   SearchReport& report = recorder.report();
   report.algorithm = options.algorithm == Algorithm::automatic ? Algorithm::partition : options.algorithm;
   const bool takes_hash = report.algorithm == Algorithm::hash_fight || report.algorithm == Algorithm::sort;
