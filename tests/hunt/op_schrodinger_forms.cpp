@@ -175,8 +175,10 @@ void judge_absorber(const Case& one, const Grid& grid, Verdict& verdict) {
   absorber.strength = std::abs(number(6));
   absorber.energy = std::abs(number(6));
   absorber.time = 0.25;
-  if (!(absorber.width > 1e-3 * grid.spacing()) || !(absorber.energy > 0)) return;
   const double time_step = std::abs(number(2));
+  if (!(absorber.width > 1e-3 * grid.spacing()) || !(absorber.energy > 0) || !(time_step > 0)) return;
+  // Absorbers that are refused are judged by themselves.
+  if (absorber.kind != AbsorberKind::none && !(absorber.width <= (grid.xmax - grid.xmin) / 2)) return;
   const auto found = absorber.kind == AbsorberKind::mask ? mask_of_step(grid, absorber, time_step)
                                                          : absorbing_potential(grid, absorber);
   if (absorber.kind == AbsorberKind::none) return verdict.holds("nothing is absorbed", found.empty());

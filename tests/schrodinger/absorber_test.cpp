@@ -153,6 +153,15 @@ TEST(Absorber, RefusesWhatCannotBe) {
     absorber.kind = AbsorberKind::none;
     EXPECT_NO_THROW(validate(grid, absorber));
   };
+  const Grid no_grid{-10, 10, -5, Kinetic::fd2};
+  const Absorber mask = absorber_of(AbsorberKind::mask, 5.0);
+  test::expect_refusal(ErrorKind::argument, "grid.points = -5 must be at least 3", [&] {
+    (void)schrodinger::absorbing_potential(no_grid, absorber_of(AbsorberKind::polynomial, 5.0));
+  });
+  test::expect_refusal(ErrorKind::argument, "grid.points = -5 must be at least 3",
+                       [&] { (void)schrodinger::mask_of_step(no_grid, mask, 1.0); });
+  test::expect_refusal(ErrorKind::argument, "time.step = -1 must be finite and positive",
+                       [&] { (void)schrodinger::mask_of_step(grid, mask, -1.0); });
   refused(&Absorber::width, 0.0);
   refused(&Absorber::width, 10.5);
   refused(&Absorber::width, nan);

@@ -51,6 +51,12 @@ TEST(Grid, RefusesWhatIsNoGrid) {
   test::expect_refusal(ErrorKind::argument, "grid: 100 points from 1 to 1.0000000000000011 can't be told", [&] {
     validate(Grid{1, 1 + 1e-15, 100, Kinetic::fd2});
   });
+  test::expect_refusal(ErrorKind::argument, "grid.points = -5 must be at least 3", [&] {
+    static_cast<void>(Grid{-1, 1, -5, Kinetic::fd2}.positions());
+  });
+  test::expect_refusal(ErrorKind::argument, "grid.points = -5 must be at least 3", [&] {
+    static_cast<void>(potential_energy(Grid{-1, 1, -5, Kinetic::fd2}, {}, {}, 0.0));
+  });
 }
 
 TEST(Kinetic, NamesGoBothWays) {
@@ -142,6 +148,8 @@ TEST(Potential, RefusesWhatCannotBe) {
   table.kind = PotentialKind::table;
   test::expect_refusal(ErrorKind::argument, "potential table: 0 positions and 0 values; expected as many of",
                        [&] { validate(grid, table, {}); });
+  test::expect_refusal(ErrorKind::argument, "potential table: 0 positions and 0 values; expected as many of",
+                       [&] { static_cast<void>(potential_energy(grid, table, {}, 0.0)); });
   table.table_x = {-1, 0.5};
   table.table_v = {0, 0};
   SCOPED_TRACE(::testing::Message() << "does not reach the right end");

@@ -63,6 +63,9 @@ TEST(ImaginaryTime, SaysWhenItHasNotConverged) {
                        [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 0); });
   test::expect_refusal(ErrorKind::argument, "102 states by imaginary time on 101 points: expected 1 to 101",
                        [&] { (void)imaginary_time_states(world(), hamiltonian, 0.0, 102); });
+  const Hamiltonian ion({-10, 10, 101, Kinetic::fd2}, soft_core(1, 1), moving(Motion::stretch));
+  test::expect_refusal(ErrorKind::argument, "the potential is not finite there",
+                       [&] { (void)imaginary_time_states(world(), ion, std::numeric_limits<double>::quiet_NaN(), 1); });
 }
 
 TEST(ImaginaryTime, SameBitsOnAnyNumberOfRanks) {

@@ -64,6 +64,22 @@ TEST(Observables, NodesOfASuperpositionAndOfAPhase) {
   }
 }
 
+TEST(Observables, RefuseWhatIsOfAnotherGrid) {
+  const Grid grid{-1, 1, 5, Kinetic::fd2};
+  const Hamiltonian hamiltonian(grid, harmonic(1));
+  const State state(5, 1.0);
+  schrodinger::Eigenstates states;
+  states.points = 5;
+  states.energies = {1.0};
+  test::expect_refusal(ErrorKind::argument, "observables: eigenstates of 5 points, 1 energies and 0 values",
+                       [&] { (void)observe(hamiltonian, 0, state, states); });
+  for (const double radius : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    test::expect_refusal(ErrorKind::argument, "probability_outside: radius = ", [&] {
+      (void)schrodinger::probability_outside(grid, state, radius);
+    });
+  }
+}
+
 TEST(InitialState, RefusesWhatIsNoState) {
   const Grid grid{-1, 1, 5, Kinetic::fd2};
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -156,8 +156,10 @@ TEST(StabilityOfStep, KnowsWhatNeverGrows) {
                  [&] { (void)stability_of_step(ion, series(10), 0.0, 1); });
   expect_refusal(ErrorKind::argument, "time.steps = -1 must not be negative",
                  [&] { (void)stability_of_step(ion, series(10), 0.1, -1); });
-  expect_refusal(ErrorKind::argument, "the growth 0 that is tolerable must be positive",
+  expect_refusal(ErrorKind::argument, "the growth 0 that is tolerable must be finite and positive",
                  [&] { (void)stability_of_step(ion, series(10), 0.1, 1, 0.0); });
+  expect_refusal(ErrorKind::argument, "the growth inf that is tolerable must be finite and positive",
+                 [&] { (void)stability_of_step(ion, series(10), 0.1, 1, std::numeric_limits<double>::infinity()); });
 }
 
 // The highest state of the grid, which grows fastest: its growth in a run is the predicted one.

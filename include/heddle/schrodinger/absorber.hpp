@@ -56,9 +56,11 @@ struct Absorber {
 /// length, a negative strength or power, and an energy or a time that is not positive.
 void validate(const Grid& grid, const Absorber& absorber);
 
-/// W(x_i) >= 0 at all points of the grid, in hartree; empty if the absorber is no complex potential.
+/// W(x_i) >= 0 at all points of the grid, in hartree; empty if the absorber is no complex potential. Throws
+/// Error(argument) as validate() of the grid and of the absorber does.
 [[nodiscard]] std::vector<double> absorbing_potential(const Grid& grid, const Absorber& absorber);
 /// The factors that psi(x_i) is multiplied by after a step of `time_step`; empty if the absorber is no mask.
+/// Throws as absorbing_potential() does, and Error(argument) for a time step that is not finite and positive.
 [[nodiscard]] std::vector<double> mask_of_step(const Grid& grid, const Absorber& absorber, double time_step);
 
 }  // namespace heddle::schrodinger

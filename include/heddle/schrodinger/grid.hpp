@@ -30,7 +30,7 @@ struct Grid {
   [[nodiscard]] double spacing() const { return (xmax - xmin) / static_cast<double>(points - 1); }
   /// The position x_i of a point, bohr; exactly xmin and xmax at the ends.
   [[nodiscard]] double x(Index i) const { return i == points - 1 ? xmax : xmin + static_cast<double>(i) * spacing(); }
-  /// The positions of all points, bohr.
+  /// The positions of all points, bohr. Throws Error(argument) as validate() does.
   [[nodiscard]] std::vector<double> positions() const;
 };
 
@@ -39,6 +39,7 @@ void validate(const Grid& grid);
 
 /// The elements t_0 ... t_w of the kinetic energy T_ij = t_|i-j| in hartree, which is zero beyond the band: w = 1, 2, 3
 /// for the differences of order 2, 4, 6, and points - 1 for sinc. T is symmetric and positive definite in each case.
+/// Throws Error(argument) as validate() does.
 ///
 /// Source for sinc: D. T. Colbert, W. H. Miller, J. Chem. Phys. 96, 1982 (1992): t_0 = pi^2/(6 dx^2), t_d = (-1)^d/(d
 /// dx)^2.

@@ -43,8 +43,8 @@ std::ostream& operator<<(std::ostream& out, const ImaginaryTimeReport& report);
 ///
 /// Bits: rank-invariant. Cost: one expm(), 2 n^3 operations for each doubling of the step, 2 b n^2 for each step.
 ///
-/// Throws Error(argument) unless 1 <= count <= points, and for a tolerance or most_steps that is not positive or a
-/// negative tile; Error(computation) if the tolerance is not reached in most_steps.
+/// Throws Error(argument) unless 1 <= count <= points, for a tolerance or most_steps that is not positive, a negative
+/// tile, and a V(time) that is not finite; Error(computation) if the tolerance is not reached in most_steps.
 ///
 /// Source: R. Kosloff, H. Tal-Ezer, Chem. Phys. Lett. 127, 223 (1986).
 [[nodiscard]] Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& hamiltonian, double time,

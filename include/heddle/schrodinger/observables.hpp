@@ -89,7 +89,8 @@ struct GridResolution {
 /// The observables of a wave function `state` at `time`, computed on the calling rank's host alone. A Simulation
 /// reduces the same ones on its device; they differ from these by round-off. `eigenstates` are those of H.bare() at
 /// that time; with none there are no populations. `nodes_before`: node_positions of the previous observation, if any.
-/// Cost: one product H psi and one product with each eigenstate.
+/// Cost: one product H psi and one product with each eigenstate. Throws Error(argument) unless psi, and the eigenstates
+/// where there are any, have the grid's length.
 [[nodiscard]] Observables observe(const Hamiltonian& hamiltonian, double time,
                                   std::span<const std::complex<double>> state, const Eigenstates& eigenstates,
                                   std::span<const double> nodes_before = {});
@@ -126,7 +127,7 @@ struct GridResolution {
 
 /// The probability that a psi of initial norm 1 is no longer at |x| <= radius: 1 - sum over |x_i| <= radius of
 /// |psi_i|^2 dx, a compensated sum in rising order. The part that an absorber removed counts as outside. `radius` is in
-/// bohr.
+/// bohr. Throws Error(argument) unless psi has the grid's length and the radius is not negative.
 [[nodiscard]] double probability_outside(const Grid& grid, std::span<const std::complex<double>> state, double radius);
 
 }  // namespace heddle::schrodinger

@@ -61,7 +61,8 @@ struct Nuclei {
 /// nuclei in a potential that has no nuclei.
 void validate(const Grid& grid, const Potential& potential, const Nuclei& nuclei);
 
-/// V(x_i, time) at every point of the grid, in hartree.
+/// V(x_i, time) at every point of the grid, in hartree. Throws Error(argument) as validate() of the grid and of the
+/// potential does.
 [[nodiscard]] std::vector<double> potential_energy(const Grid& grid, const Potential& potential, const Nuclei& nuclei,
                                                    double time);
 

@@ -96,7 +96,7 @@ class Simulation {
   /// is the number of steps before it, and `nodes`, read on rank 0, its Observables::node_positions at that time, or
   /// empty if they were not observed. Collective. Throws Error(argument), on every rank alike, for a state that does
   /// not fit the grid or isn't finite, a time step that is not finite and positive, propagator options that validate()
-  /// refuses, or more states than points.
+  /// refuses, more states than points, or a number of steps done that is negative or beyond 2^52.
   Simulation(const Communicator& comm, const Hamiltonian& hamiltonian, const SimulationOptions& options,
              const State& initial, Index steps_done = 0, const std::vector<double>& nodes = {});
   /// Makes a simulation of as many wave functions as rank 0 gives, at least one; `nodes` are those of each, or empty.

@@ -71,7 +71,7 @@ inline constexpr double tolerable_growth = 0.01;
 ///
 /// 1e-12 for each exponential is always allowed: no sum of so many terms is expected to be exact. Throws
 /// Error(argument) for options that validate() refuses, a time step that is not finite and positive, a negative number
-/// of steps, and a growth that is not positive.
+/// of steps, and a growth that is not finite and positive.
 [[nodiscard]] StepStability stability_of_step(const Hamiltonian& hamiltonian, const PropagatorOptions& options,
                                               double time_step, Index steps, double growth = tolerable_growth);
 

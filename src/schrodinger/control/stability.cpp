@@ -145,7 +145,7 @@ StepStability stability_of_step(const Hamiltonian& hamiltonian, const Propagator
   validate(options);
   require(std::isfinite(time_step) && time_step > 0, "time.step = ", time_step, " must be finite and positive");
   require(steps >= 0, "time.steps = ", steps, " must not be negative");
-  require(growth > 0, "the growth ", growth, " that is tolerable must be positive");
+  require(std::isfinite(growth) && growth > 0, "the growth ", growth, " that is tolerable must be finite and positive");
   const Exponentials all = exponentials_of(hamiltonian, options);
   StepStability found;
   found.exponentials = all.count;

@@ -47,6 +47,7 @@ Kinetic kinetic_from(std::string_view text) {
 }
 
 std::vector<double> Grid::positions() const {
+  validate(*this);
   std::vector<double> all(points);
   for (Index i = 0; i < points; ++i) all[i] = x(i);
   return all;

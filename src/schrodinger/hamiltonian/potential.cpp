@@ -103,6 +103,8 @@ void validate(const Grid& grid, const Potential& potential, const Nuclei& nuclei
 }
 
 std::vector<double> potential_energy(const Grid& grid, const Potential& potential, const Nuclei& nuclei, double time) {
+  validate(grid);
+  validate(grid, potential, nuclei);
   std::vector<double> values(grid.points);
   const auto centres = nuclei.positions(time);
   for (Index i = 0; i < grid.points; ++i) {

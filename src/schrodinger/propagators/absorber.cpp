@@ -57,6 +57,8 @@ void validate(const Grid& grid, const Absorber& absorber) {
 std::vector<double> absorbing_potential(const Grid& grid, const Absorber& absorber) {
   const bool polynomial = absorber.kind == AbsorberKind::polynomial;
   if (!polynomial && absorber.kind != AbsorberKind::transmission_free) return {};
+  validate(grid);
+  validate(grid, absorber);
   std::vector<double> values(static_cast<std::size_t>(grid.points));
   for (Index i = 0; i < grid.points; ++i) {
     const double depth = depth_of(grid, absorber, i);
@@ -69,6 +71,9 @@ std::vector<double> absorbing_potential(const Grid& grid, const Absorber& absorb
 
 std::vector<double> mask_of_step(const Grid& grid, const Absorber& absorber, double time_step) {
   if (absorber.kind != AbsorberKind::mask) return {};
+  validate(grid);
+  validate(grid, absorber);
+  require(std::isfinite(time_step) && time_step > 0, "time.step = ", time_step, " must be finite and positive");
   std::vector<double> values(static_cast<std::size_t>(grid.points), 1.0);
   for (Index i = 0; i < grid.points; ++i) {
     const double share = depth_of(grid, absorber, i) / absorber.width;

@@ -164,6 +164,8 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
     require_options(options);
     const Index vectors = std::min(count + 2, n);
     const std::vector<double> potential = hamiltonian.potential_at(time);
+    require(std::all_of(potential.begin(), potential.end(), [](double value) { return std::isfinite(value); }),
+            "states by imaginary time at t = ", time, ": the potential is not finite there");
 
     GemmOptions products;
     products.tile = options.tile > 0 ? options.tile : default_tile(n);

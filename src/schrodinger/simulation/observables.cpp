@@ -59,6 +59,7 @@ std::complex<double> overlap(const Grid& grid, std::span<const std::complex<doub
 
 double probability_outside(const Grid& grid, std::span<const std::complex<double>> state, double radius) {
   require_length(grid, state);
+  require(radius >= 0, "probability_outside: radius = ", radius, " must not be negative");
   Sum inside;
   for (Index i = 0; i < grid.points; ++i) {
     if (std::abs(grid.x(i)) <= radius) inside.add(std::norm(state[i]));
@@ -71,6 +72,10 @@ Observables observe(const Hamiltonian& hamiltonian, double time, std::span<const
   const Grid& grid = hamiltonian.grid();
   const auto n = static_cast<std::size_t>(grid.points);
   require_length(grid, state);
+  require(eigenstates.energies.empty() ||
+              (eigenstates.points == grid.points && eigenstates.values.size() == eigenstates.energies.size() * n),
+          "observables: eigenstates of ", eigenstates.points, " points, ", eigenstates.energies.size(),
+          " energies and ", eigenstates.values.size(), " values, for a grid of ", grid.points, " points");
   const double scale = impl::scale_of(state);
   std::vector<std::complex<double>> psi(state.begin(), state.end());
   for (auto& value : psi) value *= scale;

@@ -20,7 +20,9 @@ void validate(const Hamiltonian& hamiltonian, const SimulationOptions& options, 
   schrodinger::validate(options.propagator);
   require(options.states >= 0 && options.states <= hamiltonian.grid().points, "output.states = ", options.states,
           ": the grid has ", hamiltonian.grid().points, " states");
-  require(steps_done >= 0, "steps done = ", steps_done, " must not be negative");
+  // Times are products of this number, which a double is to hold.
+  constexpr Index most_steps = Index{1} << 52;
+  require(steps_done >= 0 && steps_done <= most_steps, "steps done = ", steps_done, " must be from 0 to 2^52");
 }
 
 // Require a size that keeps all digits, and whose square is a finite nonzero number.
