@@ -113,8 +113,8 @@ std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOpt
           "; expected 0 to 4");
   std::vector<Shell> shells;
   for (const Atom& atom : molecule.atoms) {
-    require(atom.charge > 0 && atom.charge <= 36,
-            "basis: the rule for exponents is for nuclei of a charge up to 36, not ", atom.charge,
+    require(atom.charge >= 0.01 && atom.charge <= 36,
+            "basis: the rule for exponents is for nuclei of a charge from 0.01 to 36, not ", atom.charge,
             "; give shells instead");
     const auto filled = slater_shells(atom.charge);
     // The shell of the largest principal number is not always the last.

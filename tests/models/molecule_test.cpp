@@ -63,6 +63,12 @@ TEST(Basis, ThatCannotBeIsRefused) {
   EXPECT_THROW(models::GaussianBasis({{{}, 7, {1.0}, {}}}), Error);
   EXPECT_THROW(models::GaussianBasis({{{}, 0, {1.0, 2.0}, {1.0}}}), Error);
   EXPECT_THROW(models::GaussianBasis({{{}, 0, {1.0, 1.0}, {1.0, -1.0}}}), Error);
+  for (const double charge : {-1.0, 1e-12, 37.0}) {
+    models::Molecule molecule;
+    molecule.atoms = {{charge, {}}};
+    test::expect_refusal(ErrorKind::argument, "the rule for exponents is for nuclei of a charge from 0.01 to 36, not",
+                         [&] { static_cast<void>(models::even_tempered(molecule)); });
+  }
 }
 
 }  // namespace

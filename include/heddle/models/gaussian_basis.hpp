@@ -38,7 +38,7 @@ struct EvenTemperedOptions {
 ///
 /// The upper ends follow from the cusp: without exponents above a, the 1s shell's energy is high by nearly 0.5 Z^2
 /// (Z^2/a)^(3/2). Sources: R. D. Bardo, K. Ruedenberg, J. Chem. Phys. 60, 918 (1974) for even tempering; J. C. Slater,
-/// Phys. Rev. 36, 57 (1930). Throws Error(argument) for options out of their range, and charges above 36.
+/// Phys. Rev. 36, 57 (1930). Throws Error(argument) for options out of their range, and charges outside 0.01 to 36.
 [[nodiscard]] std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOptions& options = {});
 
 /// A charge of Gaussian shape, in proportion to exp(-b r^2) about `position`.
