@@ -326,6 +326,9 @@ TEST(JacobiRefusals, NameWhatIsWrong) {
   refused(with({.method = JacobiMethod::classical, .accuracy = JacobiAccuracy::relative}), "classical");
   refused(with({.tolerance = -1}), "tolerance");
   refused(with({.sweeps = 0}), "sweeps");
+  if (heddle::impl::on_host) {
+    EXPECT_NO_THROW(with({.method = JacobiMethod::blocked, .block = std::numeric_limits<int>::max()})());
+  }
   refused(with({.method = JacobiMethod::preconditioned, .reproducible = true}), "blocked");
   refused(with({.method = JacobiMethod::cyclic, .warm_start = true}), "warm start");
   refused([&] { static_cast<void>(jacobi_values(space, A, w, {.warm_start = true})); }, "vectors in V");

@@ -77,9 +77,11 @@ struct JacobiOptions {
   /// The largest element off the diagonal that is left, as the accuracy measures it, or the largest cosine between two
   /// columns. The default 0 stands for 2 sqrt(n) u.
   double tolerance = 0;
-  int sweeps = 40;          ///< The iteration ends after this many sweeps, converged or not.
-  Index rotations = 0;      ///< Methods `classical` and `cyclic` end after this many rotations; 0 sets no limit.
-  int block = 0;            ///< Columns of a block, for `blocked` and `preconditioned`; 0 lets the library choose.
+  int sweeps = 40;      ///< The iteration ends after this many sweeps, converged or not.
+  Index rotations = 0;  ///< Methods `classical` and `cyclic` end after this many rotations; 0 sets no limit.
+  /// Columns of a block, for `blocked` and `preconditioned`; 0 lets the library choose. On GPUs 8 or 16; on CPUs blocks
+  /// wider than the matrix act as one that holds it.
+  int block = 0;
   bool warm_start = false;  ///< V holds, on entry, orthonormal vectors to begin at, such as those of a nearby matrix.
   /// Method `preconditioned` tridiagonalises in the lower precision, which is float for double.
   bool lower_precision = false;

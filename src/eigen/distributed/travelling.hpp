@@ -39,7 +39,8 @@ template <Scalar T> class TravellingColumns {
   /// Blocks that hold columns for a group size; 0: chosen for n columns over `ranks` ranks.
   static std::pair<int, int> chosen_blocks(Index n, int ranks, int block, int preferred) {
     const Index share = (n + 4 * ranks - 1) / (4 * ranks);
-    const int width = block > 0 ? block : preferred;
+    // A block that is far wider than the matrix would only enlarge the workspace.
+    const int width = block > 0 ? static_cast<int>(std::min<Index>(block, std::max<Index>(n, 64))) : preferred;
     const auto blocks = static_cast<int>(std::max<Index>(1, (share + width - 1) / width));
     // Blocks of a half meet one another in pairs.
     return {width, blocks == 1 ? 1 : (blocks + 1) / 2 * 2};

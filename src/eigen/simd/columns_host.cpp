@@ -69,7 +69,8 @@ BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns,
       padded_rows_(padded_to_vectors<T>(rows)),
       chosen_(static_cast<std::size_t>(count)),
       work_(std::make_unique<Work>()) {
-  block_ = block > 0 ? block : block_for(columns);
+  // A block that is far wider than the matrix would only enlarge the workspace.
+  block_ = block > 0 ? static_cast<int>(std::min<Index>(block, std::max<Index>(columns, 64))) : block_for(columns);
   blocks_ = blocks_for(columns, block_);
   memory_ =
       scratch.shaped<Memory>("heddle::eigen::columns", away_from_sets<T>(padded_rows_ + padded_to_vectors<T>(carried)),
