@@ -1,6 +1,7 @@
 // Least squares over all ranks: compared with solutions in more than double precision; consistent and underdetermined
 // systems; and refused arguments.
 #include "over_ranks.hpp"
+#include "support/errors.hpp"
 #include "wide.hpp"
 #include <heddle/solve/qr.hpp>
 
@@ -289,6 +290,11 @@ TYPED_TEST(LeastSquares, RefuseShapesThatDontFit) {
   EXPECT_THROW(least_squares(this->comm, of(6, 3), of(6, 2), of(6, 2)), Error);
   EXPECT_THROW(least_squares(this->comm, of(6, 3), of(6, 2), of(3, 1)), Error);
   EXPECT_THROW(least_squares(this->comm, of(6, 3), of(6, 2), of(3, 2), {.qr = {.block = -2}}), Error);
+  const auto square = of(6, 6);
+  test::expect_refusal(ErrorKind::argument, "least_squares: X shares storage with A; expected storage of its own",
+                       [&] { least_squares(this->comm, square, of(6, 6), square); });
+  test::expect_refusal(ErrorKind::argument, "least_squares: X shares storage with B; expected storage of its own",
+                       [&] { least_squares(this->comm, of(6, 6), square, square); });
 }
 
 // Small whole numbers times powers of two: numbers of B near the ends of the range change no digit.

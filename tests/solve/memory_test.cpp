@@ -177,6 +177,19 @@ TYPED_TEST(Memory, IsWhatSolutionsTake) {
   }
 }
 
+TYPED_TEST(Memory, OfWhatCannotBeIsRefused) {
+  using T = TypeParam;
+  const int ranks = this->comm.size();
+  constexpr Index many = Index{1} << 40;
+  test::expect_refusal(ErrorKind::argument, "solve_memory: -1 refinements; expected 0 or more",
+                       [&] { static_cast<void>(solve_memory<T>(8, 1, ranks, {.refinements = -1})); });
+  test::expect_refusal(ErrorKind::argument, "expected fewer than 2^31 rows or columns",
+                       [&] { static_cast<void>(lu_memory<T>(many, many, ranks)); });
+  test::expect_refusal(ErrorKind::argument, "expected fewer than 2^31 rows or columns",
+                       [&] { LuPlan<T>(this->comm, many, many); });
+  EXPECT_GT(lu_memory<T>(many, 4, ranks), 1e12);
+}
+
 TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
   using T = TypeParam;
   const Index n = 200;

@@ -1,6 +1,7 @@
 // QR over all ranks: bit by bit against its definition, and the same bits for any number of ranks and threads.
 #include "over_ranks.hpp"
 #include "solve/qr_definition.hpp"
+#include "support/errors.hpp"
 #include <heddle/solve/qr.hpp>
 
 #include <gtest/gtest.h>
@@ -190,6 +191,10 @@ TYPED_TEST(QrFactors, RefusesWhatCannotBe) {
   EXPECT_THROW(qr_multiply(this->comm, Operation::none, QR, std::vector<T>(3, T(0)), C), Error);
   EXPECT_THROW(qr_multiply(this->comm, Operation::none, QR, tau, higher), Error);
   EXPECT_THROW(qr_form(this->comm, QR, tau, A), Error);
+  test::expect_refusal(ErrorKind::argument, "qr_multiply: C shares storage with QR; expected storage of its own",
+                       [&] { qr_multiply(this->comm, Operation::none, QR, tau, QR); });
+  test::expect_refusal(ErrorKind::argument, "qr_form: Q shares storage with QR; expected storage of its own",
+                       [&] { qr_form(this->comm, QR, tau, QR); });
   if (is_complex<T>) {
     EXPECT_THROW(qr_multiply(this->comm, Operation::transpose, QR, tau, C), Error);
   } else {

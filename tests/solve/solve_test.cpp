@@ -1,5 +1,6 @@
 // Triangular systems, linear systems, inverses and determinants over all ranks.
 #include "over_ranks.hpp"
+#include "support/errors.hpp"
 #include "wide.hpp"
 #include <heddle/exact/matrix.hpp>
 #include <heddle/solve/solve.hpp>
@@ -279,6 +280,9 @@ TYPED_TEST(Systems, RefuseWhatCannotBe) {
   singular.info = 0;
   singular.pivots = {0, 0, 2};
   EXPECT_THROW(lu_solve(this->comm, Operation::none, matrix(3, 3), singular, matrix(3, 1)), Error);
+  singular.pivots = {0, 1, 2};
+  test::expect_refusal(ErrorKind::argument, "condition: a norm of -1; expected 0 or more",
+                       [&] { static_cast<void>(condition(this->comm, matrix(3, 3), singular, -1.0)); });
 }
 
 }  // namespace

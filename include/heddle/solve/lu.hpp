@@ -112,10 +112,10 @@ std::ostream& operator<<(std::ostream& out, const LuReport& report);
 /// FactorOptions::grid_rows above one such matrices are copied to the devices whole.
 template <Scalar T> class LuPlan {
  public:
-  /// Throws Error(argument), on every rank alike, for negative options, a group that is not a power of two, and rows of
-  /// a grid that don't divide the number of ranks; Error(memory) if its workspace exceeds FactorOptions::memory_limit
-  /// or the free memory of a device. `residence` is that of the matrices to factor; with Residence::host no workspace
-  /// is kept between them.
+  /// Throws Error(argument), on every rank alike, for negative shapes and options, 2^31 rows and columns or more, a
+  /// group that is not a power of two, and rows of a grid that don't divide the number of ranks; Error(memory) if its
+  /// workspace exceeds FactorOptions::memory_limit or the free memory of a device. `residence` is that of the matrices
+  /// to factor; with Residence::host no workspace is kept between them.
   LuPlan(const Communicator& comm, Index rows, Index columns, const FactorOptions& options = {},
          Residence residence = Residence::device);
   ~LuPlan();

@@ -95,7 +95,8 @@ QrReport<T> qr(const ExecutionSpace& space, const Kokkos::View<T**, Properties..
 ///
 /// Bits: as QrPlan's, with the same options. Cost: 4 m k n - 2 k n^2 flops (m >= n; four times as many complex), and
 /// the factors travel to every rank. Blocks. Collective. Throws Error(argument), on every rank alike, for shapes that
-/// don't fit, if tau has not min(m, n) elements, and for Operation::transpose of complex matrices.
+/// don't fit, if tau has not min(m, n) elements, for Operation::transpose of complex matrices, and if C shares an
+/// element with QR.
 template <Scalar T>
 void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
                  const DistributedMatrix<T>& C, const QrOptions& options = {});
@@ -112,7 +113,8 @@ void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<std
 }
 
 /// Fills Q, m x k with min(m, n) <= k <= m, with the first k columns of the unitary factor of the m x n matrix that
-/// qr() left in QR. Bits, errors and the rest as qr_multiply(). Cost: 4 m k n - 2 (m + k) n^2 + 4/3 n^3 flops (m >= n).
+/// qr() left in QR, with which it shares no element. Bits, errors and the rest as qr_multiply(). Cost: 4 m k n - 2 (m +
+/// k) n^2 + 4/3 n^3 flops (m >= n).
 template <Scalar T>
 void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std::vector<T>& tau,
              const DistributedMatrix<T>& Q, const QrOptions& options = {});
@@ -156,7 +158,7 @@ std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report);
 ///
 /// Cost: 2 m n^2 - 2/3 n^3 + 4 m n k flops (m >= n; four times as many complex). Memory: two copies of A, and of B,
 /// over the ranks, and the workspaces of QrPlan and trsm(). Blocks. Collective. Throws Error(argument), on every rank
-/// alike, for shapes that don't fit and for negative options.
+/// alike, for shapes that don't fit, for negative options, and if X shares an element with A or B.
 template <Scalar T>
 LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                                  const DistributedMatrix<T>& X, const LeastSquaresOptions& options = {});

@@ -146,9 +146,9 @@ void lu_solve(const ExecutionSpace& space, Operation op, const MatrixView<const 
 /// Cost: 2/3 n^3 (by Cholesky 1/3 n^3) + 2 n^2 k flops, for each refinement 2 n^2 k more and k exact products with A,
 /// and some 10 n^2 for condition numbers. Memory: two copies of A over the ranks, in A's memory, and the workspaces of
 /// LuPlan and trsm(); for A in host memory solve_memory() returns the least that is enough on the devices. Blocks.
-/// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit and for negative numbers of
-/// refinements. If A is exactly singular, or not positive definite, SolveReport::factorization.info reports it and X is
-/// not written.
+/// Collective. Throws Error(argument), on every rank alike, for shapes that don't fit, for negative numbers of
+/// refinements, and if X shares an element with A or B. If A is exactly singular, or not positive definite,
+/// SolveReport::factorization.info reports it and X is not written.
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options = {});
@@ -197,8 +197,8 @@ InverseReport inverse(const ExecutionSpace& space, const Kokkos::View<T**, Prope
 /// beyond the range of T, up to some square of its largest number. Infinite if factors.info is not 0 or the result is
 /// beyond the range of double, NaN if the factors have any; 0 for an empty matrix. Digits lost by a factorization
 /// without scaling, of a matrix whose rows are of very different sizes, do not show: SolveReport::condition counts
-/// them. Collective. Throws Error(argument), on every rank alike, if LU is not square or the pivots are not those of
-/// its order.
+/// them. Collective. Throws Error(argument), on every rank alike, if LU is not square, the pivots are not those of its
+/// order, or the norm is negative.
 template <Scalar T>
 [[nodiscard]] double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const LuReport& factors,
                                double norm, const FactorOptions& options = {});

@@ -37,6 +37,9 @@ LuSchedule schedule_for(Index rows, Index columns, const FactorOptions& options)
 
 void require_lu_options(const char* of, Index rows, Index columns, const FactorOptions& options) {
   require(rows >= 0 && columns >= 0, of, ": a matrix of ", rows, " x ", columns);
+  // Panels are counted one by one before memory is asked for.
+  require(std::min(rows, columns) < Index{1} << 31, of, ": a matrix of ", rows, " x ", columns,
+          "; expected fewer than 2^31 rows or columns");
   require(options.block >= 0, of, ": block ", options.block, "; expected a number of columns, or 0");
   require(options.group >= 0 && (options.group & (options.group - 1)) == 0, of, ": group ", options.group,
           "; expected a power of two, or 0");

@@ -1,5 +1,6 @@
 // Least squares by the QR factorization of a matrix with its columns scaled to one size.
 #include "core/instantiate.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "solve/grid/host_copy.hpp"
 #include "solve/grid/over_ranks.hpp"
 #include "solve/grid/over_rows.hpp"
@@ -119,6 +120,8 @@ void require_least_squares(const DistributedMatrix<T>& A, const DistributedMatri
   require_rows("least_squares", "B", B, A.rows());
   require(X.rows() == A.columns() && X.columns() == B.columns(), "least_squares: X is ", X.rows(), " x ", X.columns(),
           "; expected ", A.columns(), " x ", B.columns());
+  require_apart("least_squares", "A", A.local(), "X", X.local());
+  require_apart("least_squares", "B", B.local(), "X", X.local());
 }
 
 }  // namespace

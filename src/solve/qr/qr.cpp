@@ -1,5 +1,6 @@
 // QR factorizations over all ranks or on one, products with Q, and Q itself.
 #include "core/instantiate.hpp"
+#include "core/memory/shared_storage.hpp"
 #include "solve/grid/host_copy.hpp"
 #include "solve/qr/columns.hpp"
 #include "solve/qr/engine.hpp"
@@ -226,6 +227,7 @@ void qr_multiply(const Communicator& comm, Operation op, const DistributedMatrix
                           impl::require_same_ranks("qr_multiply", "QR", QR, comm);
                           impl::require_same_ranks("qr_multiply", "C", C, comm);
                           impl::require_product<T>("qr_multiply", op, QR.rows(), QR.columns(), tau, C.rows(), options);
+                          impl::require_apart("qr_multiply", "QR", QR.local(), "C", C.local());
                         });
     impl::multiply_over_ranks<T>(comm, op != Operation::none, QR, tau, C, options, false);
   });
@@ -239,6 +241,7 @@ void qr_multiply(const ExecutionSpace& space, Operation op, const MatrixView<T>&
   impl::require_product<T>("qr_multiply", op, rows, columns, tau, static_cast<Index>(C.extent(0)), options);
   impl::require_column_major("qr_multiply", QR);
   impl::require_column_major("qr_multiply", C);
+  impl::require_apart("qr_multiply", "QR", QR, "C", C);
   const FactorOptions taken = impl::panel_options(options);
   impl::multiply_by_q<T>(space, nullptr, op != Operation::none, impl::schedule_for(rows, columns, taken),
                          taken.arithmetic, QR, tau, impl::right_hand_sides(static_cast<Index>(C.extent(1)), 1), C,
@@ -258,6 +261,7 @@ void qr_form(const Communicator& comm, const DistributedMatrix<T>& QR, const std
                           require(Q.columns() <= Q.rows() && Q.columns() >= std::min(QR.rows(), QR.columns()),
                                   "qr_form: Q is ", Q.rows(), " x ", Q.columns(), "; expected ",
                                   std::min(QR.rows(), QR.columns()), " to ", QR.rows(), " columns");
+                          impl::require_apart("qr_form", "QR", QR.local(), "Q", Q.local());
                         });
     impl::fill_with_identity(Q);
     impl::multiply_over_ranks<T>(comm, false, QR, tau, Q, options, true);

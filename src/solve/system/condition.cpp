@@ -13,8 +13,9 @@ namespace impl {
 namespace {
 
 template <Scalar T>
-void check_condition(const PlacedMatrix<T>& LU, const LuReport& factors, const FactorOptions& options) {
+void check_condition(const PlacedMatrix<T>& LU, const LuReport& factors, double norm, const FactorOptions& options) {
   require_factors("condition", LU, factors);
+  require(!(norm < 0.0), "condition: a norm of ", norm, "; expected 0 or more");
   require_lu_options("condition", LU.rows(), LU.columns(), options);
 }
 template <Scalar T>
@@ -37,7 +38,7 @@ double condition(const Communicator& comm, const DistributedMatrix<T>& LU, const
       comm, "condition", impl::and_placements(impl::arguments_of(options), LU.placement(), LU.placement()),
       [&] {
         impl::require_same_ranks("condition", "LU", LU, comm);
-        impl::check_condition(of, factors, options);
+        impl::check_condition(of, factors, norm, options);
       },
       [&] { return impl::estimated_condition(of, factors, norm, options); });
 }
@@ -46,7 +47,7 @@ template <Scalar T>
 double condition(const ExecutionSpace& space, const MatrixView<T>& LU, const LuReport& factors, double norm,
                  const FactorOptions& options) {
   const impl::PlacedMatrix<T> of(space, "condition", "LU", LU);
-  impl::check_condition(of, factors, options);
+  impl::check_condition(of, factors, norm, options);
   return impl::estimated_condition(of, factors, norm, options);
 }
 

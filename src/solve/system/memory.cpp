@@ -393,6 +393,7 @@ template <Scalar T>
 double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveOptions& options, Residence residence) {
   const impl::Shape shape = impl::shape_of("solve_memory", order, order, ranks, options.factorization);
   require(right_hand_sides >= 0, "solve_memory: ", right_hand_sides, " right-hand sides; expected 0 or more");
+  require(options.refinements >= 0, "solve_memory: ", options.refinements, " refinements; expected 0 or more");
   const bool by_lu = options.method == SolveMethod::lu;
   const Arithmetic arithmetic = shape.options.arithmetic;
   const auto kind = by_lu ? impl::FactorizationKind::lu : impl::FactorizationKind::cholesky;
