@@ -21,7 +21,9 @@ enum class ErrorKind {
   memory,       ///< Memory is short, on the host or a device (exit code 1).
 };
 
-/// The one exception that Heddle throws. Its message is a single line that can be understood by itself.
+/// The one type of exception of Heddle's own. Its message is a single line that can be understood by itself. Functions
+/// that take no Communicator may pass on exceptions of Kokkos and of the standard library as they are, as where memory
+/// is short.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
