@@ -48,6 +48,7 @@ template <class Work> int code_after(const Work& work) noexcept {
 int create(MPI_Comm comm, char order, int rows, int columns, heddle_grid** grid) {
   return code_after([&] {
     if (grid != nullptr) *grid = nullptr;
+    require(Kokkos::is_initialized(), "heddle_grid_create: Kokkos is not started; call heddle_start() first");
     const Communicator ranks(comm);
     const bool by_rows = order == 'R' || order == 'r';
     ranks.together([&] {
@@ -138,6 +139,9 @@ const char* heddle_message(void) {
 
 int heddle_start(void) {
   return heddle::code_after([] {
+    int has_mpi = 0;
+    MPI_Initialized(&has_mpi);
+    heddle::require(has_mpi != 0, "heddle_start: MPI is not initialised; call MPI_Init first");
     if (Kokkos::is_initialized()) return;
     Kokkos::initialize(heddle::bind_device(MPI_COMM_WORLD).settings());
     heddle::started_here = true;

@@ -31,10 +31,18 @@ static double nothing(int i, int j) { return 0.0 * i * j; }
 static double generator(int i, int j) { return j == i + 1 ? 1.0 : 0.0; }
 
 int main(int argc, char** argv) {
+  const int silent = strcmp(heddle_message(), "") == 0;
+  const int without_mpi = heddle_start();
+  const int names_mpi = strstr(heddle_message(), "MPI is not initialised; call MPI_Init first") != NULL;
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  expect(strcmp(heddle_message(), "") == 0, "no message before the first failure");
+  expect(silent, "no message before the first failure");
+  expect(without_mpi == HEDDLE_ARGUMENT && names_mpi, "heddle_start before MPI_Init is refused");
+  heddle_grid* none = NULL;
+  expect(heddle_grid_create(MPI_COMM_WORLD, 'R', 2, 2, &none) == HEDDLE_ARGUMENT && none == NULL,
+         "a grid before heddle_start is refused");
+  expect(strstr(heddle_message(), "Kokkos is not started; call heddle_start() first") != NULL, "and says what to call");
   expect(heddle_start() == HEDDLE_OK, "heddle_start");
   expect(heddle_start() == HEDDLE_OK, "a second heddle_start changes nothing");
 
