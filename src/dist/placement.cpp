@@ -53,7 +53,7 @@ Placement Placement::block_cyclic(Index rows, Index columns, Index block_rows, I
           " x ", block_columns, " on a grid of ", grid_rows, " x ", grid_columns,
           "; expected fewer than 2^63 rows and columns for all ranks together");
   require(Index{grid_rows} * grid_columns <= std::numeric_limits<int>::max() - first_rank, "placement: grid of ",
-          grid_rows, " x ", grid_columns, " from rank ", first_rank, "; expected ranks below 2^31");
+          grid_rows, " x ", grid_columns, " from rank ", first_rank, "; expected ranks below 2^31 - 1");
   Placement placement;
   placement.row_axis_ = {rows, block_rows, grid_rows};
   placement.column_axis_ = {columns, block_columns, grid_columns};

@@ -122,9 +122,11 @@ TEST(Placement, RefusesWhatIsNoPlacement) {
 TEST(Placement, RefusesRanksAndBlocksBeyondItsIntegers) {
   constexpr int many = 1 << 16;
   constexpr Index most = std::numeric_limits<Index>::max();
-  test::expect_refusal(ErrorKind::argument, "placement: grid of 65536 x 65536 from rank 0; expected ranks below 2^31",
+  test::expect_refusal(ErrorKind::argument,
+                       "placement: grid of 65536 x 65536 from rank 0; expected ranks below 2^31 - 1",
                        [&] { static_cast<void>(Placement::block_cyclic(4, 4, 1, 1, many, many)); });
-  test::expect_refusal(ErrorKind::argument, "placement: grid of 1 x 1 from rank 2147483647; expected ranks below 2^31",
+  test::expect_refusal(ErrorKind::argument,
+                       "placement: grid of 1 x 1 from rank 2147483647; expected ranks below 2^31 - 1",
                        [&] { static_cast<void>(Placement::on_rank(4, 4, std::numeric_limits<int>::max())); });
   test::expect_refusal(ErrorKind::argument, "expected fewer than 2^63 rows and columns for all ranks together",
                        [&] { static_cast<void>(Placement::block_cyclic(4, 4, Index{1} << 62, 1, 4, 1)); });

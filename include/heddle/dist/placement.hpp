@@ -59,7 +59,7 @@ enum class GridOrder { row_major, column_major };
 /// Ranks outside the grid own nothing.
 ///
 /// Functions that make a placement throw Error(argument) for negative extents, blocks, grids or numbers of ranks that
-/// are not positive, and ranks of 2^31 or more.
+/// are not positive, and ranks of 2^31 - 1 or more.
 class Placement {
  public:
   Placement() = default;
