@@ -2,6 +2,7 @@
 #include "eigen/systems.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
+#include "support/on_host.hpp"
 
 #include <gtest/gtest.h>
 
@@ -326,7 +327,7 @@ TEST(JacobiRefusals, NameWhatIsWrong) {
   refused(with({.method = JacobiMethod::classical, .accuracy = JacobiAccuracy::relative}), "classical");
   refused(with({.tolerance = -1}), "tolerance");
   refused(with({.sweeps = 0}), "sweeps");
-  if (heddle::impl::on_host) {
+  if (test::on_host) {
     EXPECT_NO_THROW(with({.method = JacobiMethod::blocked, .block = std::numeric_limits<int>::max()})());
   }
   refused(with({.method = JacobiMethod::preconditioned, .reproducible = true}), "blocked");
