@@ -85,6 +85,11 @@ int create_beside(const std::filesystem::path& target, mode_t mode, std::filesys
 }  // namespace
 
 PendingFile::PendingFile(std::filesystem::path target) : target_(std::move(target)) {
+  // The system would take the part before the character.
+  if (target_.native().find('\0') != std::string::npos) {
+    refuse_target(target_.c_str(), "its name goes on after a null character");
+  }
+  if (target_.empty()) refuse_target(target_, "its name is empty");
   std::error_code ignored;
   const auto status = std::filesystem::status(target_, ignored);
   if (target_.filename().empty() || std::filesystem::is_directory(status)) refuse_target(target_, "it is a folder");

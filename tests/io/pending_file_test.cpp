@@ -94,6 +94,11 @@ TEST_F(PendingFileTest, RefusesWhatCantBeWritten) {
   refuse(folder_ / "none/out", "No such file or directory");
   refuse(folder_ / "", "it is a folder");
   refuse("/dev/null", "it is not a regular file");
+  refuse("", "its name is empty");
+  const std::string name = (folder_ / "out").string();
+  const Error cut = test::error_of([&] { const PendingFile file(name + '\0' + "more"); });
+  EXPECT_EQ(cut.kind(), ErrorKind::output);
+  EXPECT_EQ(cut.what(), name + ": can't be written: its name goes on after a null character");
 }
 
 // While it lives, a file of this process may have so many bytes, and more fails as on a full disk.

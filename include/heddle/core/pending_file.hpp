@@ -17,7 +17,7 @@ namespace heddle {
 class PendingFile {
  public:
   /// Creates the empty file path(). Throws Error(output), which names `target` and the reason, where that can't be done
-  /// or where `target` is a folder, and Error(storage) where there is no room for it.
+  /// or where `target` is a folder or no name, and Error(storage) where there is no room for it.
   explicit PendingFile(std::filesystem::path target);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
