@@ -20,6 +20,8 @@ std::vector<double> inner_products(std::span<const double> A, std::span<const do
 }
 
 std::vector<double> density_matrix(std::span<const double> C, std::size_t n) {
+  require(n > 0 && C.size() % n == 0, "mean field: orbitals of ", C.size(), " elements for a basis of ", n,
+          "; expected whole columns");
   std::vector<double> density(n * n);
   impl::for_each_on_host("heddle::models::density_matrix", n, [&](std::size_t j) {
     double* const column = density.data() + j * n;

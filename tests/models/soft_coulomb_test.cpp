@@ -93,5 +93,12 @@ TEST(SoftCoulomb, FunctionalsOfThreeDimensionsAreRefused) {
   EXPECT_THROW(SoftCoulombField(row_of({1, 1}, {2, 2}), 64, Functional::hf), Error);
 }
 
+TEST(SoftCoulomb, OrbitalsOfAnotherBasisAreRefused) {
+  const SoftCoulombField field(row_of({2}, {0}), 64, Functional::hf);
+  test::expect_refusal(ErrorKind::argument, "mean field: orbitals of 63 elements for a basis of 64", [&] {
+    static_cast<void>(field.field({std::vector<double>(63), {}}, true));
+  });
+}
+
 }  // namespace
 }  // namespace heddle::test

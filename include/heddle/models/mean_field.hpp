@@ -56,7 +56,8 @@ class MeanField {
   /// The matrix whose lowest orbitals an iteration begins with.
   [[nodiscard]] virtual std::vector<double> start() const = 0;
   /// Return the matrices and energies of these orbitals. With `paired`, both spins have the same orbitals: `down` is
-  /// ignored, and the matrix of one spin is made.
+  /// ignored, and the matrix of one spin is made. The fields of this library throw Error(argument) for orbitals that
+  /// are no whole columns of n elements.
   [[nodiscard]] virtual FieldMatrices field(const SpinOrbitals& orbitals, bool paired) const = 0;
 };
 
