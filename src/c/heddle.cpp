@@ -139,9 +139,6 @@ const char* heddle_message(void) {
 
 int heddle_start(void) {
   return heddle::code_after([] {
-    int has_mpi = 0;
-    MPI_Initialized(&has_mpi);
-    heddle::require(has_mpi != 0, "heddle_start: MPI is not initialised; call MPI_Init first");
     if (Kokkos::is_initialized()) return;
     Kokkos::initialize(heddle::bind_device(MPI_COMM_WORLD).settings());
     heddle::started_here = true;

@@ -25,7 +25,7 @@ struct DeviceBinding {
 /// Chooses device node_rank mod device_count, or the one that HEDDLE_DEVICE names: one number for all ranks, or a
 /// comma-separated list by node rank; without it, in a test of CTest, those of its resource groups `gpus` by node rank.
 /// Collective over `comm`; it needs MPI, but not Kokkos. Throws Error(argument), on every rank alike, where the
-/// variable names no device.
+/// variable names no device, and before MPI_Init.
 [[nodiscard]] DeviceBinding bind_device(MPI_Comm comm);
 
 /// Bytes that Views in the memory of kernels can still take: free memory of the device, or on CPU backends memory that

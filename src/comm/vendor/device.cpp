@@ -68,6 +68,9 @@ std::string DeviceBinding::describe() const {
 }
 
 DeviceBinding bind_device(MPI_Comm comm) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  require(initialized != 0, "bind_device: MPI is not initialised; call MPI_Init first");
   DeviceBinding binding;
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
