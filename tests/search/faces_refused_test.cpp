@@ -2,6 +2,7 @@
 #include "search/duplicates/partition.hpp"
 #include "search/oracle.hpp"
 #include "support/errors.hpp"
+#include <heddle/search/duplicates.hpp>
 #include <heddle/search/grid.hpp>
 
 #include <gtest/gtest.h>
