@@ -107,7 +107,7 @@ TEST(Ranks, RefusesWhatCannotRun) {
   test::expect_refusal(ErrorKind::argument, "initial state: 8 values for 9 points", [&] { made(few, State(8, 1.0)); });
   test::expect_refusal(ErrorKind::argument, "initial state: its values must be finite",
                        [&] { made(few, State(9, nan)); });
-  test::expect_refusal(ErrorKind::argument, "steps done = -1 must not be negative", [&] { made(few, good, -1); });
+  test::expect_refusal(ErrorKind::argument, "steps done = -1 must be from 0 to 2^52", [&] { made(few, good, -1); });
   test::expect_refusal(ErrorKind::argument, "time.step = 0 must be finite and positive",
                        [&] { made(options_of(0.0), good); });
   test::expect_refusal(ErrorKind::argument, "time.step = -0.1", [&] { made(options_of(-0.1), good); });
