@@ -45,8 +45,8 @@ Index bound_by_device(Index needed, Index free, Index total) {
 Index search_memory(Algorithm algorithm, Index keys, int key_bits) {
   // Their bytes are counted in 64 bits.
   constexpr Index most_keys = Index{1} << 57;
-  require(keys >= 0 && keys <= most_keys, "search_memory: ", keys, " keys; expected 0 to ", most_keys);
-  require(key_bits >= 0, "search_memory: keys of ", key_bits, " bits; expected 0 or more");
+  require(keys >= 0 && key_bits >= 0, "search_memory: ", keys, " keys of ", key_bits, " bits; expected 0 and more");
+  require(keys <= most_keys, "search_memory: ", keys, " keys; expected at most ", most_keys);
   if (algorithm != Algorithm::partition && algorithm != Algorithm::automatic) {
     // More keys than 32 bits can number are searched in parts.
     const int parts = impl::parts_of(algorithm, keys, 0);
