@@ -1,7 +1,6 @@
 // Gmsh's files that are wrong: each is refused with file, place and reason.
 #include "mesh_support.hpp"
 
-
 namespace heddle {
 namespace {
 

@@ -1,5 +1,4 @@
 // Batches of small matrices of the manifest.
-#include "core/on_host.hpp"
 #include "drivers/manifest/results.hpp"
 #include <heddle/expm/batched.hpp>
 #include <heddle/solve/batched.hpp>
@@ -37,7 +36,7 @@ template <Scalar T> std::string solutions_of_batch(const Communicator& comm) {
 
 void add_small_matrices(std::vector<ManifestResult>& results) {
   // On GPUs the sums of a matrix have another order.
-  if constexpr (impl::on_host) {
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
     for_each_scalar([&]<class T>(const std::string& scalar) {
       results.push_back({"expm-batched " + scalar, exponentials_of_batch<T>});
     });
