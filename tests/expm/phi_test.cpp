@@ -385,8 +385,8 @@ TYPED_TEST(Phi, SaysWhatIsWrong) {
   test::expect_refusal(ErrorKind::argument, "B has 5 rows", [&] {
     const bool is_last = this->comm.rank() == this->comm.size() - 1;
     const LocalMatrix<T> own("heddle::test::b", is_last ? 5 : 4, 2);
-    const LocalMatrix<T> one("heddle::test::r", 4, 1);
-    phi_action<T, T>(this->comm, 1.0, A, MatrixView<const T>(own), MatrixView<T>(one));
+    const LocalMatrix<T> result("heddle::test::r", 4, 1);
+    phi_action<T, T>(this->comm, 1.0, A, MatrixView<const T>(own), MatrixView<T>(result));
   });
 }
 
