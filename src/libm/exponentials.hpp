@@ -1,0 +1,38 @@
+// The fast path of exponentials, shared by powers.
+#pragma once
+
+#include "libm/accurate.hpp"
+
+namespace heddle::libm {
+
+/// exp(x + low) = (high + low) 2^power: high is rounded, the sum's relative error is below 2^-68 if |x + low| < 2^10 and
+/// |low| < 2^-43 (pow gives that error its own).
+struct Exponential {
+  Pair value;
+  std::int64_t power;
+};
+
+/// x = (128 power + i) log 2 / 128 + r, |r| < 2^-8.5: T_i exp r = T_i + T_i (r + r^2 (1/2 + ...)). The first part of
+/// log 2 / 128 has 35 bits and its multiple at most 53, so x less that is exact (Sterbenz); the rest, below 2^-26, is
+/// within 2^-79, and so is its sum with the former (fast_sum() errs by 2^-53 of its second argument if that is the
+/// larger). T_i r.high is exact as a pair; r^2 q(r) < 2^-18 has an error below 1.5 2^-71, the omitted r.high r.low is
+/// below 2^-70, r^7 / 5040 below 2^-71.8, and four sums of the low part, below 2^-18 times T_i, round by 2^-71 T_i each.
+template <bool fused>
+HEDDLE_LIBM_INLINE Exponential exponential(double x, double low) {
+  std::int64_t k = 0;
+  const double count = nearest_integer(x * exp_steps, k);
+  const Pair parts = fast_sum(x - count * log_two_step[0], multiply_add<fused>(-count, log_two_step[1], low));
+  const double r = parts.high;
+  const Pair t = exp_table[k & 127];
+  const double square = r * r;
+  const double q = multiply_add<fused>(
+      square, multiply_add<fused>(square, 1.0 / 720, multiply_add<fused>(r, 1.0 / 120, 1.0 / 24)),
+      multiply_add<fused>(r, 1.0 / 6, 0.5));
+  const double p = multiply_add<fused>(square, q, parts.low);
+  const Pair linear = exact_product<fused>(t.high, r);
+  const Pair sum = fast_sum(t.high, linear.high);
+  const double tail = multiply_add<fused>(t.low, r, t.low) + multiply_add<fused>(t.high, p, linear.low);
+  return {{sum.high, sum.low + tail}, k >> 7};
+}
+
+}  // namespace heddle::libm

@@ -1,0 +1,25 @@
+// Elementary functions that round correctly (to nearest, ties to even) for every argument, so that their bits are the same
+// on every machine. Special values, flags and errno are C23's (Annex F) and the C library's.
+#pragma once
+
+namespace heddle::libm {
+
+#define HEDDLE_LIBM_ONE(name)                           \
+  double name(double x) __asm__("heddle_libm_" #name); \
+  float name(float x) __asm__("heddle_libm_" #name "f");
+#define HEDDLE_LIBM_TWO(name)                                     \
+  double name(double x, double y) __asm__("heddle_libm_" #name); \
+  float name(float x, float y) __asm__("heddle_libm_" #name "f");
+
+HEDDLE_LIBM_ONE(exp)
+HEDDLE_LIBM_ONE(log)
+HEDDLE_LIBM_TWO(pow)
+HEDDLE_LIBM_ONE(sin)
+HEDDLE_LIBM_ONE(cos)
+HEDDLE_LIBM_ONE(tan)
+HEDDLE_LIBM_ONE(cbrt)
+
+#undef HEDDLE_LIBM_ONE
+#undef HEDDLE_LIBM_TWO
+
+}  // namespace heddle::libm

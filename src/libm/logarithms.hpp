@@ -1,0 +1,61 @@
+// The fast path of logarithms, shared by powers.
+#pragma once
+
+#include "libm/accurate.hpp"
+
+namespace heddle::libm {
+
+/// x = m 2^power, m in [1, 2) with the index of its table row; from row 212 on (m > 1.414) the power is that of 2 m, so
+/// that the logarithm of an x near 1 is not a difference.
+struct Split {
+  double rest;  // m factor - 1, exactly
+  double power;
+  int row;
+};
+
+HEDDLE_LIBM_INLINE Word normal_bits(double x, int& power) {
+  Word bits = bits_of(x);
+  power = 0;
+  if (bits < bits_of(0x1p-1022)) [[unlikely]] {
+    bits = bits_of(x * 0x1p54);
+    power = -54;
+  }
+  return bits;
+}
+
+/// m factor - 1 is a multiple of 2^-62 below 2^-9, so one fused operation makes it exactly; otherwise m is taken in two
+/// parts, whose products with the 10 bits of the factor are exact, as is their sum.
+template <bool fused>
+HEDDLE_LIBM_INLINE Split split(Word bits, int power) {
+  const int row = static_cast<int>(bits >> 43 & 511);
+  const double m = from_bits((bits & ((Word{1} << 52) - 1)) | bits_of(1.0));
+  const double factor = log_factor[row];
+  power += static_cast<int>(bits >> 52) - 1023 + (row >= 212 ? 1 : 0);
+  if constexpr (fused) return {__builtin_fma(m, factor, -1.0), static_cast<double>(power), row};
+  const double high = from_bits(bits_of(m) & ~Word{0x3ffffff});
+  return {(high * factor - 1.0) + (m - high) * factor, static_cast<double>(power), row};
+}
+
+/// log x = power log 2 + value_row + log(1 + r), |r| < 2^-9, as a pair that is not normalised. The first two parts sum
+/// exactly (multiples of 2^-42 below 2^10) and are at least |r| unless 0; r and -r^2 / 2 are added exactly; r^3 q(r),
+/// below 2^-28.5, has an error below 2^-80.5 (4/3 2^-53 |r|^3 in general), the omitted r^10 / 10 is below 2^-93. The low
+/// parts are below 2^-32 and round by less than 2^-84. If the first two parts are 0, the result is r (1 + ...), and the
+/// error relative to it is below 4/3 2^-53-18 + 2^-74; otherwise the result is at least 2^-9.6. Hence: relative error
+/// below 2^-69, absolute error below 2^-79 + 2^-104 |log x|.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair logarithm(const Split& x) {
+  const double r = x.rest;
+  const Pair value = log_value[x.row];
+  const double square = r * r;
+  const double base = x.power * log_two_parts[0] + value.high;
+  const Pair linear = fast_sum(base, r);
+  const Pair half = exact_product<fused>(r, -0.5 * r);
+  const Pair sum = fast_sum(linear.high, half.high);
+  const double odd = multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 7, 1.0 / 5), 1.0 / 3);
+  const double even = multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 8, -1.0 / 6), -1.0 / 4);
+  const double q = multiply_add<fused>(r, even, multiply_add<fused>(square * square * square, 1.0 / 9, odd));
+  const double low = multiply_add<fused>(x.power, log_two_parts[1], value.low);
+  return {sum.high, multiply_add<fused>(square * r, q, (sum.low + (linear.low + half.low)) + low)};
+}
+
+}  // namespace heddle::libm

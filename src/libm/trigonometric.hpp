@@ -1,0 +1,85 @@
+// The fast path of sine, cosine and tangent.
+#pragma once
+
+#include "libm/accurate.hpp"
+
+namespace heddle::libm {
+
+/// x = k pi / 512 + r, |r| < 2^-8.3; k modulo 1024. `absolute` bounds r's error beside 2^-76 relative.
+struct Reduced {
+  std::int64_t k;
+  Pair r;
+};
+
+/// For |x| < 2^13: k < 2^20.4, and its products with the two parts of 33 bits are exact; the first difference is exact
+/// (Sterbenz), the second as a pair. The third part's error is below 2^-119-8, its product's rounding below 2^-107:
+/// together below 2^-104 absolute.
+HEDDLE_LIBM_INLINE Reduced reduce_short(double x) {
+  Reduced result;
+  const double count = nearest_integer(x * sine_steps, result.k);
+  const double first = x - count * pi_step[0];
+  const Pair second = exact_sum(first, -(count * pi_step[1]));
+  result.r = fast_sum(second.high, second.low - count * pi_step[2]);
+  return result;
+}
+
+/// For larger finite |x|: x / (2 pi) modulo 1 to 128 bits, from the 53 bits of x = m 2^e times 192 of 2 / pi. Bits of 2 / pi
+/// that only contribute whole turns are left out. The fraction of a step is right to 2^-106, so r is to 2^-113 absolute
+/// and, by its product with the step, to 2^-100 relative.
+template <bool fused>
+[[gnu::noinline]] Reduced reduce_long(double x) {
+  const Decomposed parts = decompose(x);
+  const bool negative = parts.significand < 0;
+  const auto significand = static_cast<Word>(negative ? -parts.significand : parts.significand);
+  const int skipped = parts.power > 2 ? parts.power - 2 : 0;
+  const int first = skipped / 64;
+  const int shift = skipped % 64;
+  Word bits[3];
+  for (int i = 0; i < 3; ++i) {
+    const Word high = two_over_pi_words[31 - first - i];
+    bits[i] = shift == 0 ? high : high << shift | two_over_pi_words[30 - first - i] >> (64 - shift);
+  }
+  const Double128 lowest = Double128{significand} * bits[2];
+  const Double128 middle = Double128{significand} * bits[1] + static_cast<Word>(lowest >> 64);
+  const Double128 highest = Double128{significand} * bits[0] + static_cast<Word>(middle >> 64);
+  Double128 turn = highest << 64 | static_cast<Word>(middle);
+  // |x| >= 2^13, so 2 - e is at most 41.
+  if (parts.power < 2) turn = turn >> (2 - parts.power) | highest >> 64 << (126 + parts.power);
+  const auto above = static_cast<Word>(turn >> 117 & 1);
+  const auto index = static_cast<std::int64_t>(static_cast<Word>(turn >> 118) + above);
+  Double128 fraction = turn << 10;
+  if (above != 0) fraction = 0 - fraction;
+  const double high = static_cast<double>(static_cast<std::int64_t>(fraction >> 75)) * 0x1p-53;
+  const double low = static_cast<double>(static_cast<std::int64_t>(fraction >> 22 & ((Word{1} << 53) - 1))) * 0x1p-106;
+  const Pair r = product<fused>(fast_sum(high, low), pi_step_pair[0]);
+  const bool flipped = negative != (above != 0);
+  return {negative ? -index : index, flipped ? Pair{-r.high, -r.low} : r};
+}
+
+/// sin(k pi / 512 + r) = S cos r + C sin r as a pair that is not normalised, S and C of the table. C r.high is exact as a
+/// pair; S r^2 (1/2 - ...) < 2^-17.6 S and C r^3 (1/6 - ...) < 2^-27.6 have errors below 2^-52.5 of theirs; omitted terms
+/// are below 2^-74 S and 2^-77 |r| C. As S is 0 or more than |r|, the relative error is below 2^-69 beside r's.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair sine(std::int64_t k, Pair r) {
+  const auto position = static_cast<unsigned>(k & 511);
+  const unsigned row = position <= 256 ? position : 512 - position;
+  Pair s = sine_table[row];
+  Pair c = sine_table[256 - row];
+  const double sign_s = (k & 512) != 0 ? -1.0 : 1.0;
+  const double sign_c = position <= 256 ? sign_s : -sign_s;
+  s = {s.high * sign_s, s.low * sign_s};
+  c = {c.high * sign_c, c.low * sign_c};
+  const double square = r.high * r.high;
+  const double cosine_rest =
+      square * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 720, 1.0 / 24), -0.5);
+  const double sine_rest =
+      square * r.high * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 5040, 1.0 / 120), -1.0 / 6);
+  const Pair linear = exact_product<fused>(c.high, r.high);
+  const Pair sum = fast_sum(s.high, linear.high);
+  const double crossed = multiply_add<fused>(c.high, r.low, multiply_add<fused>(c.low, r.high, linear.low));
+  // r.low's part of -S r^2 / 2 is below 2^-8.3-61 S.
+  const double rest = multiply_add<fused>(s.high, multiply_add<fused>(-r.high, r.low, cosine_rest), s.low);
+  return {sum.high, sum.low + (multiply_add<fused>(c.high, sine_rest, crossed) + rest)};
+}
+
+}  // namespace heddle::libm

@@ -1,0 +1,111 @@
+// Results of MPFR rounded to doubles and floats, and the functions under test.
+#pragma once
+
+#include "libm/functions.hpp"
+
+#include <gtest/gtest.h>
+#include <mpfr.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace heddle::libm::test {
+
+template <class Real>
+using BitsOf = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
+
+template <class Real>
+BitsOf<Real> bits(Real x) {
+  return std::bit_cast<BitsOf<Real>>(x);
+}
+
+using Compute = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+using ComputeTwo = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+
+/// A number of MPFR in the format of Real, subnormals included.
+template <class Real>
+class Oracle {
+ public:
+  Oracle() {
+    mpfr_set_emin(-1073 - 53);
+    mpfr_set_emax(1024 + 53);
+    mpfr_init2(x_, 53);
+    mpfr_init2(y_, 53);
+    mpfr_init2(z_, std::numeric_limits<Real>::digits);
+  }
+  Oracle(const Oracle&) = delete;
+  Oracle& operator=(const Oracle&) = delete;
+  ~Oracle() {
+    mpfr_clear(x_);
+    mpfr_clear(y_);
+    mpfr_clear(z_);
+  }
+  Real operator()(Compute compute, Real x) {
+    mpfr_set_d(x_, static_cast<double>(x), MPFR_RNDN);
+    return rounded([&] { return compute(z_, x_, MPFR_RNDN); });
+  }
+  Real operator()(ComputeTwo compute, Real x, Real y) {
+    mpfr_set_d(x_, static_cast<double>(x), MPFR_RNDN);
+    mpfr_set_d(y_, static_cast<double>(y), MPFR_RNDN);
+    return rounded([&] { return compute(z_, x_, y_, MPFR_RNDN); });
+  }
+
+ private:
+  template <class Function>
+  Real rounded(const Function& function) {
+    constexpr bool is_double = sizeof(Real) == 8;
+    mpfr_set_emin(is_double ? -1073 : -148);
+    mpfr_set_emax(is_double ? 1024 : 128);
+    const int ternary = function();
+    mpfr_subnormalize(z_, ternary, MPFR_RNDN);
+    const auto result = static_cast<Real>(mpfr_get_d(z_, MPFR_RNDN));
+    mpfr_set_emin(-1073 - 53);
+    mpfr_set_emax(1024 + 53);
+    return result;
+  }
+  mpfr_t x_;
+  mpfr_t y_;
+  mpfr_t z_;
+};
+
+/// A function of one argument: ours, MPFR's, and the system's, which the exhaustive test takes for an approximation.
+struct One {
+  const char* name;
+  double (*wide)(double);
+  float (*narrow)(float);
+  Compute exact;
+  double (*system)(double);
+  double lowest;  // arguments of interest
+  double highest;
+};
+
+inline std::vector<One> functions_of_one() {
+#define HEDDLE_LIBM_ENTRY(name, lowest, highest) \
+  { #name, heddle::libm::name, heddle::libm::name, mpfr_##name, static_cast<double (*)(double)>(std::name), lowest, highest }
+  return {
+      HEDDLE_LIBM_ENTRY(exp, -746, 710), HEDDLE_LIBM_ENTRY(log, 0, 1e308),   HEDDLE_LIBM_ENTRY(sin, -100, 100),
+      HEDDLE_LIBM_ENTRY(cos, -100, 100), HEDDLE_LIBM_ENTRY(tan, -100, 100), HEDDLE_LIBM_ENTRY(cbrt, -100, 100),
+  };
+#undef HEDDLE_LIBM_ENTRY
+}
+
+/// Equal bits, or both NaN.
+template <class Real>
+bool same(Real x, Real y) {
+  return bits(x) == bits(y) || (x != x && y != y);
+}
+
+template <class Real>
+std::string hex(Real x) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%a", static_cast<double>(x));
+  return text;
+}
+
+}  // namespace heddle::libm::test
