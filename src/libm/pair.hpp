@@ -18,7 +18,8 @@
 
 // Define a function from its body, a template over whether operations are fused: HEDDLE_LIBM_DEFINE(name, result,
 // (parameters), (arguments)) makes heddle_libm_NAME of NAME_body. On x86-64 the dynamic linker chooses.
-#if defined(__x86_64__) && !HEDDLE_LIBM_FUSED && !defined(HEDDLE_LIBM_PLAIN) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !HEDDLE_LIBM_FUSED && !defined(HEDDLE_LIBM_PLAIN) && !defined(__CUDACC__) && \
+    !defined(__SANITIZE_ADDRESS__)
 #define HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments)                                 \
   extern "C" {                                                                                         \
   [[gnu::target("fma")]] static result heddle_libm_fused_##name parameters {                           \

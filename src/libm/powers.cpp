@@ -151,7 +151,7 @@ template <bool fused>
 HEDDLE_LIBM_INLINE float powf_body(float x, float y) {
   bool negative = false;
   double base = x;
-  if (bits_of(x) - 1 >= bits_of(infinity<float>) - 1 || !(__builtin_fabsf(y) < infinity<float>)) [[unlikely]] {
+  if (bits_of(x) - 1 >= bits_of(infinity<float>) - 1 || (bits_of(y) << 1 >> 1) >= bits_of(infinity<float>)) [[unlikely]] {
     float result = 0;
     if (pow_special(x, y, negative, result)) return result;
     base = __builtin_fabs(base);
@@ -171,8 +171,8 @@ HEDDLE_LIBM_INLINE float powf_body(float x, float y) {
     return pow_accurate<float>(base, y, log, negative);
   }
   std::int64_t k = 0;
-  const double count = nearest_integer(p * exp_steps, k);
-  const double s = (p - count * log_two_step[0]) - count * log_two_step[1];
+  const double steps = p * exp_steps;
+  const double s = (steps - nearest_integer(steps, k)) * log_two_per_step;
   const double s_square = s * s;
   const double z = multiply_add<fused>(s_square, multiply_add<fused>(s, 1.0 / 6, 0.5) + s_square * (1.0 / 24), s);
   const double t = from_bits(bits_of(exp_table[k & 127].high) + (static_cast<Word>(k >> 7) << 52));

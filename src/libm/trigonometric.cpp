@@ -31,9 +31,8 @@ template <class Real>
   return Real(1) - opaque(x == 0 ? x : std::numeric_limits<Real>::min());
 }
 
-template <bool fused>
 HEDDLE_LIBM_INLINE Reduced reduce(double x) {
-  return (bits_of(x) << 1 >> 1) < bits_of(0x1p13) ? reduce_short(x) : reduce_long<fused>(x);
+  return (bits_of(x) << 1 >> 1) < bits_of(0x1p13) ? reduce_short(x) : reduce_long(x);
 }
 
 /// r's absolute error 2^-104 beside the relative bound.
@@ -47,7 +46,7 @@ template <bool fused>
 HEDDLE_LIBM_INLINE double sin_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-26) >= bits_of(infinity<double>) - bits_of(0x1p-26)) return odd_special(x);
-  const Reduced reduced = reduce<fused>(x);
+  const Reduced reduced = reduce(x);
   double result = 0;
   return certain(sine<fused>(reduced.k, reduced.r), 0x1p-68, result) ? result : sine_accurate(x, 0);
 }
@@ -56,7 +55,7 @@ template <bool fused>
 HEDDLE_LIBM_INLINE double cos_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) return cosine_special(x);
-  const Reduced reduced = reduce<fused>(x);
+  const Reduced reduced = reduce(x);
   double result = 0;
   return certain(sine<fused>(reduced.k + 256, reduced.r), 0x1p-68, result) ? result : sine_accurate(x, 1);
 }
@@ -67,9 +66,11 @@ template <bool fused>
 HEDDLE_LIBM_INLINE double tan_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) return odd_special(x);
-  const Reduced reduced = reduce<fused>(x);
-  const Pair s_sum = sine<fused>(reduced.k, reduced.r);
-  const Pair c_sum = sine<fused>(reduced.k + 256, reduced.r);
+  const Reduced reduced = reduce(x);
+  const Row row = row_of(reduced.k);
+  const Rests rests = rests_of<fused>(reduced.r.high);
+  const Pair s_sum = turned<fused>(row.sine, row.cosine, reduced.r, rests);
+  const Pair c_sum = turned<fused>(row.cosine, {-row.sine.high, -row.sine.low}, reduced.r, rests);
   const Pair s = fast_sum(s_sum.high, s_sum.low);
   const Pair c = fast_sum(c_sum.high, c_sum.low);
   const double q = s.high / c.high;
@@ -87,7 +88,33 @@ struct ReducedFloat {
   double r;
 };
 
+/// For larger |x|: x / (2 pi) modulo 1 from the 24 bits of x times 128 of 2 / pi, rounded to 2^-64 steps: that is the error
+/// of a count of 2^15.
+[[gnu::noinline]] inline ReducedFloat reduce_long_float(double x) {
+  const Word bits = bits_of(x);
+  const Word significand = (bits >> 29 & 0x7fffff) | 0x800000;
+  const int power = static_cast<int>(bits >> 52 & 0x7ff) - 1023 - 23;
+  const int skipped = power > 2 ? power - 2 : 0;
+  const int first = skipped / 64;
+  const int shift = skipped % 64;
+  Word high = two_over_pi_words[31 - first];
+  Word low = two_over_pi_words[30 - first];
+  if (shift != 0) {
+    high = high << shift | low >> (64 - shift);
+    low = low << shift | two_over_pi_words[29 - first] >> (64 - shift);
+  } else if (power < 2) {
+    low = low >> (2 - power) | high << (62 + power);
+    high >>= 2 - power;
+  }
+  const Double128 turn = (Double128{significand * high} << 64) + Double128{significand} * low;
+  const auto fraction = static_cast<std::int64_t>(turn >> 54);
+  const auto k = static_cast<std::int64_t>(static_cast<Word>(turn >> 118)) + (fraction < 0 ? 1 : 0);
+  const double r = static_cast<double>(fraction) * 0x1p-64 * pi_per_step;
+  return x < 0 ? ReducedFloat{-k, 0x1p15, -r} : ReducedFloat{k, 0x1p15, r};
+}
+
 HEDDLE_LIBM_INLINE ReducedFloat reduce_float(double x) {
+  if (__builtin_fabs(x) >= 0x1p20) [[unlikely]] return reduce_long_float(x);
   ReducedFloat result{};
   result.count = nearest_integer(x * sine_steps, result.k);
   result.r = (x - result.count * pi_step_short[0]) - result.count * pi_step_short[1];
@@ -114,31 +141,8 @@ HEDDLE_LIBM_INLINE bool certain(double value, double error, float& result) {
   return result == static_cast<float>(value - error);
 }
 
-template <class Real>
-HEDDLE_LIBM_INLINE bool is_short(Real x) {
-  return __builtin_fabs(static_cast<double>(x)) < 0x1p20;
-}
-
-[[gnu::cold, gnu::noinline]] float sinf_long(float x, int quarters) {
-  const Reduced reduced = reduce_long<false>(x);
-  const Pair value = sine<false>(reduced.k + 256 * quarters, reduced.r);
-  const double sum = value.high + value.low;
-  float result = 0;
-  return certain(sum, __builtin_fabs(sum) * 0x1p-50 + 0x1p-104, result) ? result : sine_accurate(x, quarters);
-}
-
-[[gnu::cold, gnu::noinline]] float tanf_long(float x) {
-  const Reduced reduced = reduce_long<false>(x);
-  const Pair s = sine<false>(reduced.k, reduced.r);
-  const Pair c = sine<false>(reduced.k + 256, reduced.r);
-  const double q = (s.high + s.low) / (c.high + c.low);
-  float result = 0;
-  return certain(q, __builtin_fabs(q) * 0x1p-50 + 0x1p-103 * (1 + q * q), result) ? result : tangent_accurate(x);
-}
-
 template <bool fused, int quarters>
 HEDDLE_LIBM_INLINE float sine_body(float x) {
-  if (!is_short(x)) return sinf_long(x, quarters);
   const ReducedFloat reduced = reduce_float(x);
   const double value = sine_float<fused>(reduced.k + 256 * quarters, reduced.r);
   float result = 0;
@@ -163,7 +167,6 @@ HEDDLE_LIBM_INLINE float cosf_body(float x) {
 template <bool fused>
 HEDDLE_LIBM_INLINE float tanf_body(float x) {
   if ((bits_of(x) << 1 >> 1) - tiny_float >= bits_of(infinity<float>) - tiny_float) return odd_special(x);
-  if (!is_short(x)) return tanf_long(x);
   const ReducedFloat reduced = reduce_float(x);
   const double q = sine_float<fused>(reduced.k, reduced.r) / sine_float<fused>(reduced.k + 256, reduced.r);
   float result = 0;

@@ -26,8 +26,7 @@ HEDDLE_LIBM_INLINE Reduced reduce_short(double x) {
 /// For larger finite |x|: x / (2 pi) modulo 1 to 128 bits, from the 53 bits of x = m 2^e times 192 of 2 / pi. Bits of 2 / pi
 /// that only contribute whole turns are left out. The fraction of a step is right to 2^-106, so r is to 2^-113 absolute
 /// and, by its product with the step, to 2^-100 relative.
-template <bool fused>
-[[gnu::noinline]] Reduced reduce_long(double x) {
+[[gnu::noinline]] inline Reduced reduce_long(double x) {
   const Decomposed parts = decompose(x);
   const bool negative = parts.significand < 0;
   const auto significand = static_cast<Word>(negative ? -parts.significand : parts.significand);
@@ -51,35 +50,58 @@ template <bool fused>
   if (above != 0) fraction = 0 - fraction;
   const double high = static_cast<double>(static_cast<std::int64_t>(fraction >> 75)) * 0x1p-53;
   const double low = static_cast<double>(static_cast<std::int64_t>(fraction >> 22 & ((Word{1} << 53) - 1))) * 0x1p-106;
-  const Pair r = product<fused>(fast_sum(high, low), pi_step_pair[0]);
+  const Pair r = product<false>(fast_sum(high, low), pi_step_pair[0]);
   const bool flipped = negative != (above != 0);
   return {negative ? -index : index, flipped ? Pair{-r.high, -r.low} : r};
 }
 
-/// sin(k pi / 512 + r) = S cos r + C sin r as a pair that is not normalised, S and C of the table. C r.high is exact as a
-/// pair; S r^2 (1/2 - ...) < 2^-17.6 S and C r^3 (1/6 - ...) < 2^-27.6 have errors below 2^-52.5 of theirs; omitted terms
-/// are below 2^-74 S and 2^-77 |r| C. As S is 0 or more than |r|, the relative error is below 2^-69 beside r's.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair sine(std::int64_t k, Pair r) {
+/// Sine and cosine of a row of the table, k pi / 512, with their signs.
+struct Row {
+  Pair sine;
+  Pair cosine;
+};
+
+HEDDLE_LIBM_INLINE Row row_of(std::int64_t k) {
   const auto position = static_cast<unsigned>(k & 511);
   const unsigned row = position <= 256 ? position : 512 - position;
-  Pair s = sine_table[row];
-  Pair c = sine_table[256 - row];
+  const Pair s = sine_table[row];
+  const Pair c = sine_table[256 - row];
   const double sign_s = (k & 512) != 0 ? -1.0 : 1.0;
   const double sign_c = position <= 256 ? sign_s : -sign_s;
-  s = {s.high * sign_s, s.low * sign_s};
-  c = {c.high * sign_c, c.low * sign_c};
-  const double square = r.high * r.high;
-  const double cosine_rest =
-      square * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 720, 1.0 / 24), -0.5);
-  const double sine_rest =
-      square * r.high * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 5040, 1.0 / 120), -1.0 / 6);
+  return {{s.high * sign_s, s.low * sign_s}, {c.high * sign_c, c.low * sign_c}};
+}
+
+/// cos r - 1 and sin r - r.
+struct Rests {
+  double cosine;
+  double sine;
+};
+
+template <bool fused>
+HEDDLE_LIBM_INLINE Rests rests_of(double r) {
+  const double square = r * r;
+  return {square * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 720, 1.0 / 24), -0.5),
+          square * r * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 5040, 1.0 / 120), -1.0 / 6)};
+}
+
+/// S cos r + C sin r as a pair that is not normalised, S and C of the table (or C and -S for the cosine). C r.high is exact
+/// as a pair; S r^2 (1/2 - ...) < 2^-17.6 S and C r^3 (1/6 - ...) < 2^-27.6 have errors below 2^-52.5 of theirs; omitted
+/// terms are below 2^-74 S and 2^-77 |r| C. As S is 0 or more than |r|, the relative error is below 2^-69 beside r's.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair turned(Pair s, Pair c, Pair r, Rests rests) {
   const Pair linear = exact_product<fused>(c.high, r.high);
   const Pair sum = fast_sum(s.high, linear.high);
   const double crossed = multiply_add<fused>(c.high, r.low, multiply_add<fused>(c.low, r.high, linear.low));
   // r.low's part of -S r^2 / 2 is below 2^-8.3-61 S.
-  const double rest = multiply_add<fused>(s.high, multiply_add<fused>(-r.high, r.low, cosine_rest), s.low);
-  return {sum.high, sum.low + (multiply_add<fused>(c.high, sine_rest, crossed) + rest)};
+  const double rest = multiply_add<fused>(s.high, multiply_add<fused>(-r.high, r.low, rests.cosine), s.low);
+  return {sum.high, sum.low + (multiply_add<fused>(c.high, rests.sine, crossed) + rest)};
+}
+
+/// sin(k pi / 512 + r).
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair sine(std::int64_t k, Pair r) {
+  const Row row = row_of(k);
+  return turned<fused>(row.sine, row.cosine, r, rests_of<fused>(r.high));
 }
 
 }  // namespace heddle::libm

@@ -174,17 +174,20 @@ Wide<N> operator*(const Wide<N>& x, const Wide<N>& y) {
   return z;
 }
 
+/// x / divisor, for a divisor below 2^32: by halves of words.
 template <int N>
 Wide<N> operator/(const Wide<N>& x, Word divisor) {
   Wide<N> z = x;
   if (x.zero()) return z;
-  Double128 rest = 0;
-  for (int i = N - 1; i >= 0; --i) {
-    rest = rest << 64 | x.word[i];
-    z.word[i] = static_cast<Word>(rest / divisor);
-    rest %= divisor;
-  }
-  normalise(z, static_cast<Word>((rest << 64) / divisor));
+  Word rest = 0;
+  const auto divided = [&](Word word) {
+    const Word upper = rest << 32 | word >> 32;
+    const Word lower = upper % divisor << 32 | (word & 0xffffffff);
+    rest = lower % divisor;
+    return upper / divisor << 32 | lower / divisor;
+  };
+  for (int i = N - 1; i >= 0; --i) z.word[i] = divided(x.word[i]);
+  normalise(z, divided(0));
   return z;
 }
 

@@ -55,6 +55,8 @@ class Oracle {
     mpfr_set_d(y_, static_cast<double>(y), MPFR_RNDN);
     return rounded([&] { return compute(z_, x_, y_, MPFR_RNDN); });
   }
+  /// Whether the last result was exact.
+  [[nodiscard]] bool exact() const { return exact_; }
 
  private:
   template <class Function>
@@ -63,12 +65,13 @@ class Oracle {
     mpfr_set_emin(is_double ? -1073 : -148);
     mpfr_set_emax(is_double ? 1024 : 128);
     const int ternary = function();
-    mpfr_subnormalize(z_, ternary, MPFR_RNDN);
+    exact_ = mpfr_subnormalize(z_, ternary, MPFR_RNDN) == 0;
     const auto result = static_cast<Real>(mpfr_get_d(z_, MPFR_RNDN));
     mpfr_set_emin(-1073 - 53);
     mpfr_set_emax(1024 + 53);
     return result;
   }
+  bool exact_ = true;
   mpfr_t x_;
   mpfr_t y_;
   mpfr_t z_;

@@ -1,4 +1,4 @@
-// `heddle run`: runs another program with libheddle_blas.so.
+// `heddle run`: runs another program with libheddle_blas.so and, on request, libheddle_libm.so.
 #include "drivers/commands.hpp"
 #include <heddle/core/error.hpp>
 
@@ -15,10 +15,12 @@ namespace {
 
 constexpr const char* blas_library = "libheddle_blas.so";
 constexpr const char* device_library = "libheddle_blas_device.so";
+constexpr const char* libm_library = "libheddle_libm.so";
 
 struct RunOptions {
   bool report = false;
   bool device = false;
+  bool libm = false;
 };
 
 const OptionTable<RunOptions>& run_options() {
@@ -27,6 +29,8 @@ const OptionTable<RunOptions>& run_options() {
        "At the program's end, print which routines of the BLAS it called, how often and how long"},
       {"--device", &RunOptions::device, Flag{},
        "Compute large products on the GPU, where copies there and back take less time than it saves; the bits stay"},
+      {"--libm", &RunOptions::libm, Flag{},
+       "Preload exp, log, pow, sin and other elementary functions that round correctly, and switch off NumPy's own loops for them"},
   };
   return table;
 }
@@ -43,6 +47,22 @@ std::filesystem::path find_blas() {
                                            folder.parent_path().string(), "): static builds have none"));
 }
 
+// Append a word to a variable that may have some.
+void append_to(const char* name, const std::string& word, const char* separator) {
+  const char* before = std::getenv(name);
+  const std::string all = before == nullptr || *before == '\0' ? word : before + (separator + word);
+  setenv(name, all.c_str(), 1);
+}
+
+// NumPy's loops for processors with AVX2 or AVX-512 compute elementary functions themselves: without them it calls the
+// preloaded ones. The names are those of NumPy up to 2.3 and from 2.4 on; it warns about names that are not its own. It
+// refuses both variables at once.
+void switch_off_numpy_loops() {
+  if (std::getenv("NPY_ENABLE_CPU_FEATURES") != nullptr) return;
+  append_to("NPY_DISABLE_CPU_FEATURES", "AVX2 FMA3 AVX512F AVX512_SKX X86_V3 X86_V4", " ");
+  append_to("PYTHONWARNINGS", "ignore:During parsing environment variable", ",");
+}
+
 // Replace this process by the program; return only on failure. Each rank of a job becomes a rank of the program.
 void execute(const RunOptions& options, std::vector<std::string> words) {
   require(!words.empty(), "run: no command; expected one and its arguments, as in: heddle run python3 script.py");
@@ -56,6 +76,15 @@ void execute(const RunOptions& options, std::vector<std::string> words) {
     setenv("HEDDLE_BLAS_DEVICE", "1", 1);
   }
   std::string preloaded = blas.string();
+  if (options.libm) {
+    const std::filesystem::path libm = blas.parent_path() / libm_library;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(libm, error)) {
+      throw Error(ErrorKind::input, message_of("run --libm: ", libm_library, " is not beside ", blas.string()));
+    }
+    preloaded += ":" + libm.string();
+    switch_off_numpy_loops();
+  }
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0') {
     preloaded += std::string(":") + others;
   }

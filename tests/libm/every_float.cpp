@@ -1,0 +1,55 @@
+// Test of every float argument of a function: heddle_libm_every_float [NAME...]. The system's double function decides, if
+// it is farther than 2^-45 from a tie, and MPFR otherwise.
+#include "libm/oracle.hpp"
+
+#include <chrono>
+
+namespace heddle::libm::test {
+namespace {
+
+struct Count {
+  std::uint64_t wrong = 0;
+  std::uint64_t by_oracle = 0;
+};
+
+Count every_float(const One& f) {
+  Oracle<float> oracle;
+  Count count;
+  for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << 32; ++pattern) {
+    const float x = std::bit_cast<float>(static_cast<std::uint32_t>(pattern));
+    const float found = f.narrow(x);
+    const double near = f.system(static_cast<double>(x));
+    const double margin = std::abs(near) * 0x1p-45;
+    float expected = static_cast<float>(near - margin);
+    if (bits(expected) != bits(static_cast<float>(near + margin)) && near == near) {
+      ++count.by_oracle;
+      expected = oracle(f.exact, x);
+    }
+    if (same(found, expected)) continue;
+    if (++count.wrong <= 10) std::printf("%sf(%s) = %s, not %s\n", f.name, hex(x).c_str(), hex(found).c_str(), hex(expected).c_str());
+  }
+  return count;
+}
+
+bool check(const One& f) {
+  const auto start = std::chrono::steady_clock::now();
+  const Count count = every_float(f);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::printf("%sf: %llu wrong of 2^32 floats, %llu decided by MPFR, %.0f s\n", f.name,
+              static_cast<unsigned long long>(count.wrong), static_cast<unsigned long long>(count.by_oracle), seconds.count());
+  std::fflush(stdout);
+  return count.wrong == 0;
+}
+
+}  // namespace
+}  // namespace heddle::libm::test
+
+int main(int argc, char** argv) {
+  bool right = true;
+  for (const auto& f : heddle::libm::test::functions_of_one()) {
+    bool chosen = argc == 1;
+    for (int i = 1; i < argc; ++i) chosen = chosen || std::string(argv[i]) == f.name;
+    if (chosen) right = heddle::libm::test::check(f) && right;
+  }
+  return right ? 0 : 1;
+}
