@@ -68,6 +68,12 @@ void add_all() {
   HEDDLE_LIBM_ADD(one, cos, -10, 10)
   HEDDLE_LIBM_ADD(one, tan, -10, 10)
   HEDDLE_LIBM_ADD(one, cbrt, -10, 10)
+  HEDDLE_LIBM_ADD(one, exp2, -10, 10)
+  HEDDLE_LIBM_ADD(one, expm1, -2, 2)
+  HEDDLE_LIBM_ADD(one, log2, 0, 10)
+  HEDDLE_LIBM_ADD(one, log10, 0, 10)
+  HEDDLE_LIBM_ADD(one, log1p, -0.9, 10)
+  HEDDLE_LIBM_ADD(one, exp10, -10, 10)
   add_one<double>("sin_large", heddle::libm::sin, ::sin, 1e5, 1e12);
   add_one<float>("sinf_large", heddle::libm::sin, ::sinf, 1e7, 1e12);
 }

@@ -18,10 +18,7 @@ struct Exponential {
 /// larger). T_i r.high is exact as a pair; r^2 q(r) < 2^-18 has an error below 1.5 2^-71, the omitted r.high r.low is
 /// below 2^-70, r^7 / 5040 below 2^-71.8, and four sums of the low part, below 2^-18 times T_i, round by 2^-71 T_i each.
 template <bool fused>
-HEDDLE_LIBM_INLINE Exponential exponential(double x, double low) {
-  std::int64_t k = 0;
-  const double count = nearest_integer(x * exp_steps, k);
-  const Pair parts = fast_sum(x - count * log_two_step[0], multiply_add<fused>(-count, log_two_step[1], low));
+HEDDLE_LIBM_INLINE Exponential exponential_of(std::int64_t k, Pair parts) {
   const double r = parts.high;
   const Pair t = exp_table[k & 127];
   const double square = r * r;
@@ -33,6 +30,31 @@ HEDDLE_LIBM_INLINE Exponential exponential(double x, double low) {
   const Pair sum = fast_sum(t.high, linear.high);
   const double tail = multiply_add<fused>(t.low, r, t.low) + multiply_add<fused>(t.high, p, linear.low);
   return {{sum.high, sum.low + tail}, k >> 7};
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE Exponential exponential(double x, double low) {
+  std::int64_t k = 0;
+  const double count = nearest_integer(x * exp_steps, k);
+  return exponential_of<fused>(
+      k, fast_sum(x - count * log_two_step[0], multiply_add<fused>(-count, log_two_step[1], low)));
+}
+
+/// 2^(steps / 128) in doubles: T_i (1 + r + ... + r^4 / 24), whose series ends with an error below 2^-49; |steps| < 2^14.
+template <bool fused>
+HEDDLE_LIBM_INLINE double exponential_of_steps(double steps) {
+  std::int64_t k = 0;
+  const double r = (steps - nearest_integer(steps, k)) * log_two_per_step;
+  const double square = r * r;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(r, 1.0 / 6, 0.5) + square * (1.0 / 24), r);
+  const double t = from_bits(bits_of(exp_table[k & 127].high) + (static_cast<Word>(k >> 7) << 52));
+  return multiply_add<fused>(t, q, t);
+}
+
+/// Return true if all numbers within |value| error of value round to the same float.
+HEDDLE_LIBM_INLINE bool certain_float(double value, double error, float& result) {
+  result = static_cast<float>(multiply_add<false>(value, error, value));
+  return result == static_cast<float>(multiply_add<false>(value, -error, value));
 }
 
 }  // namespace heddle::libm

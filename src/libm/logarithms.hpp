@@ -58,4 +58,17 @@ HEDDLE_LIBM_INLINE Pair logarithm(const Split& x) {
   return {sum.high, multiply_add<fused>(square * r, q, (sum.low + (linear.low + half.low)) + low)};
 }
 
+/// The same table, r (1 - r / 2 + ... + r^4 / 5) in doubles, for a positive float: the relative error is below 2^-46, and
+/// below 2^-50 but for results below 2^-7, of which the series takes r^5 / 6.
+template <bool fused>
+HEDDLE_LIBM_INLINE double logarithm_of_float(double x) {
+  const Split parts = split<fused>(bits_of(x), 0);
+  const double r = parts.rest;
+  const double square = r * r;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(r, 1.0 / 5, -1.0 / 4),
+                                       multiply_add<fused>(r, 1.0 / 3, -0.5));
+  const Pair value = log_value[parts.row];
+  return multiply_add<fused>(parts.power, log_two, value.high + value.low) + multiply_add<fused>(square, q, r);
+}
+
 }  // namespace heddle::libm

@@ -156,31 +156,18 @@ HEDDLE_LIBM_INLINE float powf_body(float x, float y) {
     if (pow_special(x, y, negative, result)) return result;
     base = __builtin_fabs(base);
   }
-  const Split parts = split<fused>(bits_of(base), 0);
-  const double r = parts.rest;
-  const double square = r * r;
-  const double q = multiply_add<fused>(square, multiply_add<fused>(r, 1.0 / 5, -1.0 / 4),
-                                       multiply_add<fused>(r, 1.0 / 3, -0.5));
-  const Pair value_of_row = log_value[parts.row];
-  const double base_log = multiply_add<fused>(parts.power, log_two, value_of_row.high + value_of_row.low);
-  const double log = base_log + multiply_add<fused>(square, q, r);
+  const double log = logarithm_of_float<fused>(base);
   const double p = y * log;
   if (__builtin_fabs(p) > 87.0) [[unlikely]] {
     if (p > 89.0) return overflow<float>(negative);
     if (p < -104.0) return underflow<float>(negative);
     return pow_accurate<float>(base, y, log, negative);
   }
-  std::int64_t k = 0;
-  const double steps = p * exp_steps;
-  const double s = (steps - nearest_integer(steps, k)) * log_two_per_step;
-  const double s_square = s * s;
-  const double z = multiply_add<fused>(s_square, multiply_add<fused>(s, 1.0 / 6, 0.5) + s_square * (1.0 / 24), s);
-  const double t = from_bits(bits_of(exp_table[k & 127].high) + (static_cast<Word>(k >> 7) << 52));
-  const double value = multiply_add<fused>(t, z, t);
-  const float upper = static_cast<float>(value * (1 + 0x1p-42));
-  const float lower = static_cast<float>(value * (1 - 0x1p-42));
-  if (upper != lower) return pow_accurate<float>(base, y, log, negative);
-  return negative ? -upper : upper;
+  float result = 0;
+  if (!certain_float(exponential_of_steps<fused>(p * exp_steps), 0x1p-42, result)) {
+    return pow_accurate<float>(base, y, log, negative);
+  }
+  return negative ? -result : result;
 }
 
 }  // namespace

@@ -111,6 +111,8 @@ def main():
     array("double cbrt_scale[3]", [text(double(mpmath.cbrt(2**i))) for i in range(3)])
     pairs("inverse_log_two", [pair(1 / log_two)])
     pairs("inverse_log_ten", [pair(1 / mpmath.log(10))])
+    pairs("log_two_pair", [pair(log_two)])
+    scalar("exp10_steps", double(128 * mpmath.log(10, 2)))
     pairs("log_ten_pair", [pair(mpmath.log(10))])
 
 

@@ -94,6 +94,9 @@ inline std::vector<One> functions_of_one() {
   return {
       HEDDLE_LIBM_ENTRY(exp, -746, 710), HEDDLE_LIBM_ENTRY(log, 0, 1e308),   HEDDLE_LIBM_ENTRY(sin, -100, 100),
       HEDDLE_LIBM_ENTRY(cos, -100, 100), HEDDLE_LIBM_ENTRY(tan, -100, 100), HEDDLE_LIBM_ENTRY(cbrt, -100, 100),
+      HEDDLE_LIBM_ENTRY(exp2, -1076, 1025), HEDDLE_LIBM_ENTRY(expm1, -40, 710), HEDDLE_LIBM_ENTRY(log2, 0, 1e308),
+      HEDDLE_LIBM_ENTRY(log10, 0, 1e308), HEDDLE_LIBM_ENTRY(log1p, -1, 1e30),
+      {"exp10", heddle::libm::exp10, heddle::libm::exp10, mpfr_exp10, ::exp10, -324, 309},
   };
 #undef HEDDLE_LIBM_ENTRY
 }
