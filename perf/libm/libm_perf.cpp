@@ -74,6 +74,14 @@ void add_all() {
   HEDDLE_LIBM_ADD(one, log10, 0, 10)
   HEDDLE_LIBM_ADD(one, log1p, -0.9, 10)
   HEDDLE_LIBM_ADD(one, exp10, -10, 10)
+  HEDDLE_LIBM_ADD(one, sinh, -5, 5)
+  HEDDLE_LIBM_ADD(one, cosh, -5, 5)
+  HEDDLE_LIBM_ADD(one, tanh, -5, 5)
+  HEDDLE_LIBM_ADD(one, asin, -1, 1)
+  HEDDLE_LIBM_ADD(one, acos, -1, 1)
+  HEDDLE_LIBM_ADD(one, atan, -5, 5)
+  HEDDLE_LIBM_ADD(two, atan2, -10, 10)
+  HEDDLE_LIBM_ADD(two, hypot, -10, 10)
   add_one<double>("sin_large", heddle::libm::sin, ::sin, 1e5, 1e12);
   add_one<float>("sinf_large", heddle::libm::sin, ::sinf, 1e7, 1e12);
 }

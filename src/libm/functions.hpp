@@ -24,6 +24,17 @@ HEDDLE_LIBM_ONE(log2)
 HEDDLE_LIBM_ONE(log10)
 HEDDLE_LIBM_ONE(log1p)
 HEDDLE_LIBM_ONE(exp10)
+HEDDLE_LIBM_ONE(sinh)
+HEDDLE_LIBM_ONE(cosh)
+HEDDLE_LIBM_ONE(tanh)
+HEDDLE_LIBM_ONE(asin)
+HEDDLE_LIBM_ONE(acos)
+HEDDLE_LIBM_ONE(atan)
+HEDDLE_LIBM_TWO(atan2)
+HEDDLE_LIBM_TWO(hypot)
+
+void sincos(double x, double* sine, double* cosine) __asm__("heddle_libm_sincos");
+void sincos(float x, float* sine, float* cosine) __asm__("heddle_libm_sincosf");
 
 #undef HEDDLE_LIBM_ONE
 #undef HEDDLE_LIBM_TWO

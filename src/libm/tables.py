@@ -105,6 +105,8 @@ def main():
     scalar("pi_per_step", double(mpmath.pi / 512))
     parts("pi_step_short", mpmath.pi / 512, [25])
     pairs("pi_step_pair", [pair(mpmath.pi / 512)])
+    pairs("atan_table", [pair(mpmath.atan(mpf(i) / 128) if i else mpf(0)) for i in range(129)])
+    pairs("half_pi", [pair(mpmath.pi / 2)])
     polynomial, error = mpmath.chebyfit(mpmath.cbrt, [1, 2], 5, error=True)
     assert error < mpf(2) ** -13.5
     array("double cbrt_polynomial[5]", [text(double(value)) for value in reversed(polynomial)])

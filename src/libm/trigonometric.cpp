@@ -1,4 +1,4 @@
-// sin, cos and tan, and those of floats.
+// sin, cos, sincos and tan, and those of floats.
 #include "libm/trigonometric.hpp"
 #include "libm/functions.hpp"
 
@@ -58,6 +58,22 @@ HEDDLE_LIBM_INLINE double cos_body(double x) {
   const Reduced reduced = reduce(x);
   double result = 0;
   return certain(sine<fused>(reduced.k + 256, reduced.r), 0x1p-68, result) ? result : sine_accurate(x, 1);
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE void sincos_body(double x, double* sine, double* cosine) {
+  const Word magnitude = bits_of(x) << 1 >> 1;
+  if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) {
+    *sine = odd_special(x);
+    *cosine = cosine_special(x);
+    return;
+  }
+  const Reduced reduced = reduce(x);
+  const Row row = row_of(reduced.k);
+  const Rests rests = rests_of<fused>(reduced.r.high);
+  if (!certain(turned<fused>(row.sine, row.cosine, reduced.r, rests), 0x1p-68, *sine)) *sine = sine_accurate(x, 0);
+  const Pair minus_sine{-row.sine.high, -row.sine.low};
+  if (!certain(turned<fused>(row.cosine, minus_sine, reduced.r, rests), 0x1p-68, *cosine)) *cosine = sine_accurate(x, 1);
 }
 
 /// The quotient of both: the normalised pairs have errors below 2^-69, the second quotient one of 2^-104; r's error
@@ -165,6 +181,12 @@ HEDDLE_LIBM_INLINE float cosf_body(float x) {
 }
 
 template <bool fused>
+HEDDLE_LIBM_INLINE void sincosf_body(float x, float* sine, float* cosine) {
+  *sine = sinf_body<fused>(x);
+  *cosine = cosf_body<fused>(x);
+}
+
+template <bool fused>
 HEDDLE_LIBM_INLINE float tanf_body(float x) {
   if ((bits_of(x) << 1 >> 1) - tiny_float >= bits_of(infinity<float>) - tiny_float) return odd_special(x);
   const ReducedFloat reduced = reduce_float(x);
@@ -183,3 +205,5 @@ HEDDLE_LIBM_DEFINE(cos, double, (double x), (x))
 HEDDLE_LIBM_DEFINE(cosf, float, (float x), (x))
 HEDDLE_LIBM_DEFINE(tan, double, (double x), (x))
 HEDDLE_LIBM_DEFINE(tanf, float, (float x), (x))
+HEDDLE_LIBM_DEFINE(sincos, void, (double x, double* sine, double* cosine), (x, sine, cosine))
+HEDDLE_LIBM_DEFINE(sincosf, void, (float x, float* sine, float* cosine), (x, sine, cosine))

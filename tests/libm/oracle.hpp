@@ -97,6 +97,8 @@ inline std::vector<One> functions_of_one() {
       HEDDLE_LIBM_ENTRY(exp2, -1076, 1025), HEDDLE_LIBM_ENTRY(expm1, -40, 710), HEDDLE_LIBM_ENTRY(log2, 0, 1e308),
       HEDDLE_LIBM_ENTRY(log10, 0, 1e308), HEDDLE_LIBM_ENTRY(log1p, -1, 1e30),
       {"exp10", heddle::libm::exp10, heddle::libm::exp10, mpfr_exp10, ::exp10, -324, 309},
+      HEDDLE_LIBM_ENTRY(sinh, -711, 711), HEDDLE_LIBM_ENTRY(cosh, -711, 711), HEDDLE_LIBM_ENTRY(tanh, -24, 24),
+      HEDDLE_LIBM_ENTRY(asin, -1, 1), HEDDLE_LIBM_ENTRY(acos, -1, 1), HEDDLE_LIBM_ENTRY(atan, -10, 10),
   };
 #undef HEDDLE_LIBM_ENTRY
 }

@@ -1,0 +1,330 @@
+// asin, acos, atan and atan2, and those of floats.
+#include "libm/arctangent.hpp"
+#include "libm/exponentials.hpp"
+#include "libm/functions.hpp"
+
+#include <utility>
+
+namespace heddle::libm {
+namespace {
+
+/// quarters pi / 2 + the angle of (x, y) with the sign.
+template <int N>
+Wide<N> arc(const Wide<N>& y, const Wide<N>& x, double approximation, int quarters, bool negative) {
+  Wide<N> angle = angle_of(y, x, approximation);
+  angle.negative = negative;
+  return quarters == 0 ? angle : half_pi_of<N>() * from_integer<N>(quarters) + angle;
+}
+
+template <int N>
+Wide<N> other_side(const Wide<N>& x) {
+  const Wide<N> one = from_integer<N>(1);
+  return root((one - x) * (one + x));
+}
+
+/// The approximation is of arctan(|x|).
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real atan_accurate(Real x, double approximation) {
+  return decide<Real>(arctangent_guard, [=](auto words) {
+    constexpr int count = words();
+    return arc(from_double<count>(__builtin_fabs(x)), from_integer<count>(1), approximation, 0, x < 0);
+  });
+}
+
+/// The approximation is of arcsin(|x|).
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real asin_accurate(Real x, double approximation) {
+  return decide<Real>(arctangent_guard, [=](auto words) {
+    const Wide<words()> y = from_double<words()>(__builtin_fabs(x));
+    return arc(y, other_side(y), approximation, 0, x < 0);
+  });
+}
+
+/// By the angle of (|x|, sqrt(1 - x^2)) if that is smaller, and pi less that for negative x; else pi / 2 less arcsin x.
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real acos_accurate(Real x, double approximation, bool by_sine) {
+  return decide<Real>(arctangent_guard + 8, [=](auto words) {
+    const Wide<words()> y = from_double<words()>(__builtin_fabs(x));
+    if (by_sine) return arc(y, other_side(y), approximation, 1, x > 0);
+    return arc(other_side(y), y, approximation, x < 0 ? 2 : 0, x < 0);
+  });
+}
+
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real small_special(Real x) {
+  if (!(x == x)) return x + x;
+  if (x != 0 && x < std::numeric_limits<Real>::min() && x > -std::numeric_limits<Real>::min()) raise_underflow<Real>();
+  return x;
+}
+
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real atan_special(Real x) {
+  if (x != x || (x < 1 && x > -1)) return small_special(x);
+  // The rest of pi / 2 is above its double, and below its float, by 0.3 units.
+  const Real right = static_cast<Real>(0x1.921fb54442d18p+0);
+  return x > 0 ? right + opaque(std::numeric_limits<Real>::min()) : -right - opaque(std::numeric_limits<Real>::min());
+}
+
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real asin_special(Real x) {
+  if (x != x) return x + x;
+  if (x == 1 || x == -1) return static_cast<Real>(0x1.921fb54442d18p+0) * x;
+  if (x > 1 || x < -1) return invalid<Real>();
+  return small_special(x);
+}
+
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real acos_special(Real x) {
+  if (!(x == x)) return x + x;
+  if (x == 1) return 0;
+  if (x == -1) return static_cast<Real>(0x1.921fb54442d18p+1);
+  if (x > 1 || x < -1) return invalid<Real>();
+  return static_cast<Real>(0x1.921fb54442d18p+0) + opaque(std::numeric_limits<Real>::min());
+}
+
+HEDDLE_LIBM_INLINE bool certain(Pair value, double& result) {
+  const double error = __builtin_fabs(value.high) * 0x1p-67;
+  result = value.high + (value.low + error);
+  return result == value.high + (value.low - error);
+}
+
+HEDDLE_LIBM_INLINE double with_sign_of(double magnitude, double x) {
+  return from_bits(bits_of(magnitude) | (bits_of(x) >> 63 << 63));
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE double atan_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-27) > bits_of(0x1p64) - bits_of(0x1p-27)) return atan_special(x);
+  const double magnitude = from_bits(size);
+  Pair value;
+  if (magnitude <= 1) {
+    value = arctangent<fused>({magnitude, 0}, {1, 0}, magnitude);
+  } else {
+    value = turned_angle(1, -1, arctangent<fused>({1, 0}, {magnitude, 0}, 1 / magnitude));
+  }
+  double result = 0;
+  return certain(value, result) ? with_sign_of(result, x) : atan_accurate(x, value.high);
+}
+
+/// sqrt(1 - x^2) as a pair: 1 - x and 1 + x are exact, the root's error is below 2^-100.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair side_pair(double x) {
+  const Pair square = product<fused>(fast_sum(1.0, -x), fast_sum(1.0, x));
+  const double y = __builtin_sqrt(square.high);
+  const Pair back = exact_product<fused>(y, y);
+  return {y, ((square.high - back.high) - back.low + square.low) / (2 * y)};
+}
+
+struct Arc {
+  Pair value;
+  bool by_sine;
+};
+
+/// The smaller of the angles of (x, s) and (s, x), s = sqrt(1 - x^2).
+template <bool fused>
+HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
+  const Pair s = side_pair<fused>(x);
+  const bool by_sine = x <= s.high;
+  const Pair y = by_sine ? Pair{x, 0} : s;
+  const Pair z = by_sine ? s : Pair{x, 0};
+  return {arctangent<fused>(y, z, y.high / z.high), by_sine};
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE double asin_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-26) >= bits_of(1.0) - bits_of(0x1p-26)) return asin_special(x);
+  const Arc arc = smaller_arc<fused>(from_bits(size));
+  const Pair value = arc.by_sine ? arc.value : turned_angle(1, -1, arc.value);
+  double result = 0;
+  return certain(value, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE double acos_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-60) >= bits_of(1.0) - bits_of(0x1p-60)) return acos_special(x);
+  const Arc arc = smaller_arc<fused>(from_bits(size));
+  Pair value = arc.value;
+  if (arc.by_sine) {
+    value = turned_angle(1, x > 0 ? -1 : 1, arc.value);
+  } else if (x < 0) {
+    value = turned_angle(2, -1, arc.value);
+  }
+  double result = 0;
+  return certain(value, result) ? result : acos_accurate(x, arc.value.high, arc.by_sine);
+}
+
+constexpr double right_angle = 0x1.921fb54442d18p+0;
+
+template <bool fused>
+HEDDLE_LIBM_INLINE float atanf_body(float x) {
+  const std::uint32_t size = bits_of(x) & 0x7fffffff;
+  if (size - bits_of(0x1p-12F) > bits_of(0x1p30F) - bits_of(0x1p-12F)) return atan_special(x);
+  const double z = __builtin_fabs(x);
+  const double value = z <= 1 ? arctangent_float<fused>(z, 1, z) : right_angle - arctangent_float<fused>(1, z, 1 / z);
+  float result = 0;
+  return certain_float(x < 0 ? -value : value, 0x1p-46, result) ? result : atan_accurate(x, value);
+}
+
+struct ArcFloat {
+  double value;
+  bool by_sine;
+};
+
+template <bool fused>
+HEDDLE_LIBM_INLINE ArcFloat smaller_arc_float(double x) {
+  const double s = __builtin_sqrt(multiply_add<fused>(-x, x, 1));
+  const bool by_sine = x <= s;
+  const double y = by_sine ? x : s;
+  const double z = by_sine ? s : x;
+  return {arctangent_float<fused>(y, z, static_cast<float>(y) / static_cast<float>(z)), by_sine};
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE float asinf_body(float x) {
+  const std::uint32_t size = bits_of(x) & 0x7fffffff;
+  if (size - bits_of(0x1p-12F) >= bits_of(1.0F) - bits_of(0x1p-12F)) return asin_special(x);
+  const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
+  const double value = arc.by_sine ? arc.value : right_angle - arc.value;
+  float result = 0;
+  return certain_float(x < 0 ? -value : value, 0x1p-45, result) ? result : asin_accurate(x, value);
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE float acosf_body(float x) {
+  const std::uint32_t size = bits_of(x) & 0x7fffffff;
+  if (size - bits_of(0x1p-30F) >= bits_of(1.0F) - bits_of(0x1p-30F)) return acos_special(x);
+  const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
+  double value = arc.value;
+  if (arc.by_sine) {
+    value = x > 0 ? right_angle - arc.value : right_angle + arc.value;
+  } else if (x < 0) {
+    value = 2 * right_angle - arc.value;
+  }
+  float result = 0;
+  return certain_float(value, 0x1p-44, result) ? result : acos_accurate(x, arc.value, arc.by_sine);
+}
+
+/// Results for zeros, infinities and NaN; false if both are finite and not zero.
+template <class Real>
+[[gnu::cold, gnu::noinline]] bool atan2_special(Real y, Real x, Real& result) {
+  if (x != x || y != y) return result = x + y, true;
+  const bool left = (bits_of(x) >> (8 * sizeof(Real) - 1)) != 0;
+  const bool below = (bits_of(y) >> (8 * sizeof(Real) - 1)) != 0;
+  const auto eighths = [&](double count) {
+    const Real value = static_cast<Real>(count * 0x1.921fb54442d18p-2);  // 3 pi / 4 rounds as 3 times this does
+    return result = below ? -value : value, true;
+  };
+  const bool wide = x == infinity<Real> || x == -infinity<Real>;
+  const bool high = y == infinity<Real> || y == -infinity<Real>;
+  if (wide && high) return eighths(left ? 6 : 2);
+  if (high || (x == 0 && y != 0)) return eighths(4);
+  if (wide || y == 0) return left ? eighths(8) : (result = below ? -Real(0) : Real(0), true);
+  return false;
+}
+
+/// A quotient t of doubles is no tie of normal ones, and otherwise 2^-110 from them; but it may be one of subnormal doubles,
+/// and the arc is then less than it by t^3 / 3: below 2^-400, t (1 - 2^-160) is taken instead, which rounds as the arc does.
+template <class Real>
+[[gnu::cold, gnu::noinline]] Real atan2_accurate(Real y, Real x) {
+  const Decomposed of_y = decompose(__builtin_fabs(y));
+  const Decomposed of_x = decompose(__builtin_fabs(x));
+  const int difference = (of_y.power + static_cast<int>(std::bit_width(static_cast<Word>(of_y.significand)))) -
+                         (of_x.power + static_cast<int>(std::bit_width(static_cast<Word>(of_x.significand))));
+  const bool steep = difference > 0 || (difference == 0 && __builtin_fabs(y) > __builtin_fabs(x));
+  // Scaled to powers near 0, for the approximation alone.
+  const int shift_y = steep ? -difference : difference;
+  const Real value = decide<Real>(arctangent_guard + 12, [=](auto words) {
+    constexpr int count = words();
+    Wide<count> up = from_double<count>(__builtin_fabs(y));
+    Wide<count> across = from_double<count>(__builtin_fabs(x));
+    if (steep) std::swap(up, across);
+    Wide<count> angle;
+    if (shift_y < -60) {  // t - t^3 / 3 + t^5 / 5 with t below 2^-59
+      const Wide<count> t = up / across;
+      const Wide<count> minus_square = -(t * t);
+      angle = shift_y < -400 ? t - scaled(t, -160) : t;
+      Wide<count> power = shift_y < -400 ? Wide<count>{} : t;
+      for (Word k = 3; !power.zero() && power.exponent > t.exponent - 64 * count; k += 2) {
+        power = power * minus_square;
+        angle = angle + power / k;
+      }
+    } else {
+      Wide<count> unit_up = up;
+      Wide<count> unit_across = across;
+      unit_up.exponent -= across.exponent;
+      unit_across.exponent = 0;
+      const double high = to_double(unit_up);
+      const double wide = to_double(unit_across);
+      const Pair approximate = arctangent<false>({high, 0}, {wide, 0}, high / wide);
+      angle = angle_of(unit_up, unit_across, approximate.high + approximate.low);
+    }
+    if (steep) angle = half_pi_of<count>() - angle;
+    if (x < 0) angle = scaled(half_pi_of<count>(), 1) - angle;
+    angle.negative = y < 0;
+    return angle;
+  });
+  if (value == 0) errno = ERANGE;
+  return value;
+}
+
+/// Both in 2^-500 ... 2^500 and their quotient in 2^-60 ... 2^60: the fast path.
+template <bool fused>
+HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
+  const Word high = bits_of(y) << 1 >> 1;
+  const Word wide = bits_of(x) << 1 >> 1;
+  const Word low_bits = bits_of(0x1p-500);
+  const Word range = bits_of(0x1p500) - low_bits;
+  const auto difference = static_cast<std::int64_t>(high - wide);
+  if (high - low_bits > range || wide - low_bits > range || difference > std::int64_t{60} << 52 ||
+      difference < -(std::int64_t{60} << 52)) [[unlikely]] {
+    double result = 0;
+    return atan2_special(y, x, result) ? result : atan2_accurate(y, x);
+  }
+  const double up = from_bits(high);
+  const double across = from_bits(wide);
+  const bool steep = up > across;
+  const double smaller = steep ? across : up;
+  const double larger = steep ? up : across;
+  Pair value = arctangent<fused>({smaller, 0}, {larger, 0}, smaller / larger);
+  if (steep) value = turned_angle(1, x < 0 ? 1 : -1, value);
+  if (x < 0 && !steep) value = turned_angle(2, -1, value);
+  double result = 0;
+  return certain(value, result) ? with_sign_of(result, y) : atan2_accurate(y, x);
+}
+
+template <bool fused>
+HEDDLE_LIBM_INLINE float atan2f_body(float y, float x) {
+  const std::uint32_t high = bits_of(y) & 0x7fffffff;
+  const std::uint32_t wide = bits_of(x) & 0x7fffffff;
+  if (high - 1 >= bits_of(infinity<float>) - 1 || wide - 1 >= bits_of(infinity<float>) - 1) [[unlikely]] {
+    float result = 0;
+    if (atan2_special(y, x, result)) return result;
+  }
+  const double up = __builtin_fabs(static_cast<double>(y));
+  const double across = __builtin_fabs(static_cast<double>(x));
+  const bool steep = up > across;
+  const double smaller = steep ? across : up;
+  const double larger = steep ? up : across;
+  double value = arctangent_float<fused>(smaller, larger, smaller / larger);
+  if (steep) value = x < 0 ? right_angle + value : right_angle - value;
+  if (x < 0 && !steep) value = 2 * right_angle - value;
+  float result = 0;
+  // Results that are subnormal are left to the accurate path, which knows the flags.
+  if (value < 0x1p-125 || !certain_float(y < 0 ? -value : value, 0x1p-45, result)) return atan2_accurate(y, x);
+  return result;
+}
+
+}  // namespace
+}  // namespace heddle::libm
+
+HEDDLE_LIBM_DEFINE(atan, double, (double x), (x))
+HEDDLE_LIBM_DEFINE(asin, double, (double x), (x))
+HEDDLE_LIBM_DEFINE(acos, double, (double x), (x))
+HEDDLE_LIBM_DEFINE(atan2, double, (double y, double x), (y, x))
+HEDDLE_LIBM_DEFINE(atanf, float, (float x), (x))
+HEDDLE_LIBM_DEFINE(asinf, float, (float x), (x))
+HEDDLE_LIBM_DEFINE(acosf, float, (float x), (x))
+HEDDLE_LIBM_DEFINE(atan2f, float, (float y, float x), (y, x))

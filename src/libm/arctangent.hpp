@@ -1,0 +1,81 @@
+// The fast and accurate paths of inverse trigonometric functions: the angle of a point.
+#pragma once
+
+#include "libm/accurate.hpp"
+
+namespace heddle::libm {
+
+inline constexpr int arctangent_guard = 24;
+
+/// The angle of (x, y) in the first quadrant, y > 0 and x >= 0, with an approximation t within 2^-40 relative:
+/// t + arctan z, z = (y cos t - x sin t) / (x cos t + y sin t). The difference loses what z is smaller than t, no more.
+template <int N>
+Wide<N> angle_of(const Wide<N>& y, const Wide<N>& x, double approximation) {
+  const Wide<N> t = from_double<N>(approximation);
+  // The series converge for angles up to pi / 2 too, with less than 8 bits lost.
+  const Wide<N> s = series_of(t, true);
+  const Wide<N> c = series_of(t, false);
+  const Wide<N> z = (y * c - x * s) / (x * c + y * s);
+  if (z.zero()) return t;
+  const Wide<N> minus_square = -(z * z);
+  Wide<N> sum = z;
+  Wide<N> power = z;
+  for (Word k = 3; !power.zero() && power.exponent > z.exponent - 64 * N; k += 2) {
+    power = power * minus_square;
+    sum = sum + power / k;
+  }
+  return t + sum;
+}
+
+template <int N>
+Wide<N> half_pi_of() {
+  return constant<N>(half_pi_words, 1);
+}
+
+/// x / y for normalised pairs.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair divided(Pair x, Pair y) {
+  const double q = x.high / y.high;
+  const Pair back = exact_product<fused>(q, y.high);
+  return {q, ((x.high - back.high) - back.low + multiply_add<fused>(-q, y.low, x.low)) / y.high};
+}
+
+/// arctan(y / x), 0 <= y <= x (1 + 2^-8), not normalised. With c = i / 128 near y / x it is arctan c + arctan t,
+/// t = (y - c x) / (x + c y), |t| < 2^-7.9: y less the high part of c x is exact (Sterbenz, as y is above c x / 2; i = 0: nothing is taken away). t
+/// is within 2^-100 of x's and y's errors; t^3 (1/3 - ...) < 2^-25 has an error below 2^-77.5 and is below 2^-17 relative,
+/// and t^11 / 11 is omitted. As arctan c is 0 or at least 2^-7, more than |t|, the relative error is below 2^-69.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair arctangent(Pair y, Pair x, double ratio) {
+  const int i = static_cast<int>(ratio * 128 + 0.499);
+  const double c = i * 0x1p-7;
+  const Pair taken = exact_product<fused>(c, x.high);
+  const Pair numerator = exact_sum(y.high - taken.high, multiply_add<fused>(-c, x.low, y.low) - taken.low);
+  const Pair added = exact_product<fused>(c, y.high);
+  const Pair sum = fast_sum(x.high, added.high);
+  const Pair denominator = fast_sum(sum.high, sum.low + (added.low + multiply_add<fused>(c, y.low, x.low)));
+  const Pair t = divided<fused>(numerator, denominator);
+  const double square = t.high * t.high;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 9, -1.0 / 7), 1.0 / 5), -1.0 / 3);
+  const Pair value = atan_table[i];
+  const Pair angle = fast_sum(value.high, t.high);
+  return {angle.high, angle.low + (value.low + multiply_add<fused>(square * t.high, q, t.low))};
+}
+
+/// The same for doubles that floats were: relative error below 2^-48.
+template <bool fused>
+HEDDLE_LIBM_INLINE double arctangent_float(double y, double x, double ratio) {
+  const int i = static_cast<int>(ratio * 128 + 0.499);
+  const double c = i * 0x1p-7;
+  const double t = multiply_add<fused>(-c, x, y) / multiply_add<fused>(c, y, x);
+  const double square = t * t;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 7, 1.0 / 5), -1.0 / 3);
+  return atan_table[i].high + multiply_add<fused>(square * t, q, t);
+}
+
+/// quarters pi / 2 + sign angle, whose sum is not below 2^-9.
+HEDDLE_LIBM_INLINE Pair turned_angle(double quarters, double sign, Pair angle) {
+  const Pair sum = exact_sum(quarters * half_pi[0].high, sign * angle.high);
+  return {sum.high, sum.low + (quarters * half_pi[0].low + sign * angle.low)};
+}
+
+}  // namespace heddle::libm
