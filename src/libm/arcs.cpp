@@ -88,21 +88,17 @@ HEDDLE_LIBM_INLINE bool certain(Pair value, double& result) {
   return result == value.high + (value.low - error);
 }
 
-HEDDLE_LIBM_INLINE double with_sign_of(double magnitude, double x) {
-  return from_bits(bits_of(magnitude) | (bits_of(x) >> 63 << 63));
-}
-
 template <bool fused>
 HEDDLE_LIBM_INLINE double atan_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-27) > bits_of(0x1p64) - bits_of(0x1p-27)) return atan_special(x);
   const double magnitude = from_bits(size);
-  Pair value;
-  if (magnitude <= 1) {
-    value = arctangent<fused>({magnitude, 0}, {1, 0}, magnitude);
-  } else {
-    value = turned_angle(1, -1, arctangent<fused>({1, 0}, {magnitude, 0}, 1 / magnitude));
-  }
+  const double flat = number_of(magnitude <= 1);
+  const double smaller = least_of(magnitude, 1);
+  const double larger = largest_of(magnitude, 1);
+  const double ratio = static_cast<float>(smaller) / static_cast<float>(larger);
+  const Pair arc = arctangent<fused>({smaller, 0}, {larger, 0}, ratio);
+  const Pair value = turned_angle(1 - flat, 2 * flat - 1, arc);
   double result = 0;
   return certain(value, result) ? with_sign_of(result, x) : atan_accurate(x, value.high);
 }
@@ -126,9 +122,10 @@ template <bool fused>
 HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
   const Pair s = side_pair<fused>(x);
   const bool by_sine = x <= s.high;
-  const Pair y = by_sine ? Pair{x, 0} : s;
-  const Pair z = by_sine ? s : Pair{x, 0};
-  return {arctangent<fused>(y, z, y.high / z.high), by_sine};
+  const double share = number_of(by_sine);
+  const Pair y = {least_of(x, s.high), (1 - share) * s.low};
+  const Pair z = {largest_of(x, s.high), share * s.low};
+  return {arc_of<fused>(y, z), by_sine};
 }
 
 template <bool fused>
@@ -136,7 +133,7 @@ HEDDLE_LIBM_INLINE double asin_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-26) >= bits_of(1.0) - bits_of(0x1p-26)) return asin_special(x);
   const Arc arc = smaller_arc<fused>(from_bits(size));
-  const Pair value = arc.by_sine ? arc.value : turned_angle(1, -1, arc.value);
+  const Pair value = turned_angle(1 - number_of(arc.by_sine), 2 * number_of(arc.by_sine) - 1, arc.value);
   double result = 0;
   return certain(value, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
 }
@@ -146,12 +143,9 @@ HEDDLE_LIBM_INLINE double acos_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-60) >= bits_of(1.0) - bits_of(0x1p-60)) return acos_special(x);
   const Arc arc = smaller_arc<fused>(from_bits(size));
-  Pair value = arc.value;
-  if (arc.by_sine) {
-    value = turned_angle(1, x > 0 ? -1 : 1, arc.value);
-  } else if (x < 0) {
-    value = turned_angle(2, -1, arc.value);
-  }
+  const double share = number_of(arc.by_sine);
+  const double sign = 1 - 2 * number_of(arc.by_sine != is_negative(x));
+  const Pair value = turned_angle(share + (1 - share) * 2 * number_of(is_negative(x)), sign, arc.value);
   double result = 0;
   return certain(value, result) ? result : acos_accurate(x, arc.value.high, arc.by_sine);
 }
@@ -163,9 +157,13 @@ HEDDLE_LIBM_INLINE float atanf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-12F) > bits_of(0x1p30F) - bits_of(0x1p-12F)) return atan_special(x);
   const double z = __builtin_fabs(x);
-  const double value = z <= 1 ? arctangent_float<fused>(z, 1, z) : right_angle - arctangent_float<fused>(1, z, 1 / z);
+  const double flat = number_of(z <= 1);
+  const double smaller = least_of(z, 1);
+  const double larger = largest_of(z, 1);
+  const double arc = arctangent_float<fused>(smaller, larger, static_cast<float>(smaller) / static_cast<float>(larger));
+  const double value = (1 - flat) * right_angle + (2 * flat - 1) * arc;
   float result = 0;
-  return certain_float(x < 0 ? -value : value, 0x1p-46, result) ? result : atan_accurate(x, value);
+  return certain_float(value, 0x1p-46, result) ? with_sign_of(result, x) : atan_accurate(x, value);
 }
 
 struct ArcFloat {
@@ -177,9 +175,9 @@ template <bool fused>
 HEDDLE_LIBM_INLINE ArcFloat smaller_arc_float(double x) {
   const double s = __builtin_sqrt(multiply_add<fused>(-x, x, 1));
   const bool by_sine = x <= s;
-  const double y = by_sine ? x : s;
-  const double z = by_sine ? s : x;
-  return {arctangent_float<fused>(y, z, static_cast<float>(y) / static_cast<float>(z)), by_sine};
+  const double y = least_of(x, s);
+  const double z = largest_of(x, s);
+  return {arc_of_float<fused>(y, z), by_sine};
 }
 
 template <bool fused>
@@ -187,9 +185,10 @@ HEDDLE_LIBM_INLINE float asinf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-12F) >= bits_of(1.0F) - bits_of(0x1p-12F)) return asin_special(x);
   const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
-  const double value = arc.by_sine ? arc.value : right_angle - arc.value;
+  const double share = number_of(arc.by_sine);
+  const double value = (1 - share) * right_angle + (2 * share - 1) * arc.value;
   float result = 0;
-  return certain_float(x < 0 ? -value : value, 0x1p-45, result) ? result : asin_accurate(x, value);
+  return certain_float(value, 0x1p-43, result) ? with_sign_of(result, x) : asin_accurate(x, value);
 }
 
 template <bool fused>
@@ -197,14 +196,11 @@ HEDDLE_LIBM_INLINE float acosf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-30F) >= bits_of(1.0F) - bits_of(0x1p-30F)) return acos_special(x);
   const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
-  double value = arc.value;
-  if (arc.by_sine) {
-    value = x > 0 ? right_angle - arc.value : right_angle + arc.value;
-  } else if (x < 0) {
-    value = 2 * right_angle - arc.value;
-  }
+  const double share = number_of(arc.by_sine);
+  const double sign = 1 - 2 * number_of(arc.by_sine != is_negative(x));
+  const double value = (share + (1 - share) * 2 * number_of(is_negative(x))) * right_angle + sign * arc.value;
   float result = 0;
-  return certain_float(value, 0x1p-44, result) ? result : acos_accurate(x, arc.value, arc.by_sine);
+  return certain_float(value, 0x1p-42, result) ? result : acos_accurate(x, arc.value, arc.by_sine);
 }
 
 /// Results for zeros, infinities and NaN; false if both are finite and not zero.
@@ -286,11 +282,12 @@ HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
   const double up = from_bits(high);
   const double across = from_bits(wide);
   const bool steep = up > across;
-  const double smaller = steep ? across : up;
-  const double larger = steep ? up : across;
-  Pair value = arctangent<fused>({smaller, 0}, {larger, 0}, smaller / larger);
-  if (steep) value = turned_angle(1, x < 0 ? 1 : -1, value);
-  if (x < 0 && !steep) value = turned_angle(2, -1, value);
+  const double smaller = least_of(across, up);
+  const double larger = largest_of(across, up);
+  const Pair arc = arctangent<fused>({smaller, 0}, {larger, 0}, smaller / larger);
+  const double share = number_of(steep);
+  const double sign = 1 - 2 * number_of(steep != is_negative(x));
+  const Pair value = turned_angle(share + (1 - share) * 2 * number_of(is_negative(x)), sign, arc);
   double result = 0;
   return certain(value, result) ? with_sign_of(result, y) : atan2_accurate(y, x);
 }
@@ -306,15 +303,16 @@ HEDDLE_LIBM_INLINE float atan2f_body(float y, float x) {
   const double up = __builtin_fabs(static_cast<double>(y));
   const double across = __builtin_fabs(static_cast<double>(x));
   const bool steep = up > across;
-  const double smaller = steep ? across : up;
-  const double larger = steep ? up : across;
-  double value = arctangent_float<fused>(smaller, larger, smaller / larger);
-  if (steep) value = x < 0 ? right_angle + value : right_angle - value;
-  if (x < 0 && !steep) value = 2 * right_angle - value;
+  const double smaller = least_of(across, up);
+  const double larger = largest_of(across, up);
+  const double arc = arctangent_float<fused>(smaller, larger, smaller / larger);
+  const double share = number_of(steep);
+  const double sign = 1 - 2 * number_of(steep != is_negative(x));
+  const double value = (share + (1 - share) * 2 * number_of(is_negative(x))) * right_angle + sign * arc;
   float result = 0;
   // Results that are subnormal are left to the accurate path, which knows the flags.
-  if (value < 0x1p-125 || !certain_float(y < 0 ? -value : value, 0x1p-45, result)) return atan2_accurate(y, x);
-  return result;
+  if (value < 0x1p-125 || !certain_float(value, 0x1p-45, result)) return atan2_accurate(y, x);
+  return with_sign_of(result, y);
 }
 
 }  // namespace

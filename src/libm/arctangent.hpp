@@ -32,14 +32,6 @@ Wide<N> half_pi_of() {
   return constant<N>(half_pi_words, 1);
 }
 
-/// x / y for normalised pairs.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair divided(Pair x, Pair y) {
-  const double q = x.high / y.high;
-  const Pair back = exact_product<fused>(q, y.high);
-  return {q, ((x.high - back.high) - back.low + multiply_add<fused>(-q, y.low, x.low)) / y.high};
-}
-
 /// arctan(y / x), 0 <= y <= x (1 + 2^-8), not normalised. With c = i / 128 near y / x it is arctan c + arctan t,
 /// t = (y - c x) / (x + c y), |t| < 2^-7.9: y less the high part of c x is exact (Sterbenz, as y is above c x / 2; i = 0: nothing is taken away). t
 /// is within 2^-100 of x's and y's errors; t^3 (1/3 - ...) < 2^-25 has an error below 2^-77.5 and is below 2^-17 relative,
@@ -53,7 +45,7 @@ HEDDLE_LIBM_INLINE Pair arctangent(Pair y, Pair x, double ratio) {
   const Pair added = exact_product<fused>(c, y.high);
   const Pair sum = fast_sum(x.high, added.high);
   const Pair denominator = fast_sum(sum.high, sum.low + (added.low + multiply_add<fused>(c, y.low, x.low)));
-  const Pair t = divided<fused>(numerator, denominator);
+  const Pair t = quotient<fused>(numerator, denominator);
   const double square = t.high * t.high;
   const double q = multiply_add<fused>(square, multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 9, -1.0 / 7), 1.0 / 5), -1.0 / 3);
   const Pair value = atan_table[i];
@@ -70,6 +62,47 @@ HEDDLE_LIBM_INLINE double arctangent_float(double y, double x, double ratio) {
   const double square = t * t;
   const double q = multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 7, 1.0 / 5), -1.0 / 3);
   return atan_table[i].high + multiply_add<fused>(square * t, q, t);
+}
+
+/// arcsin y in steps of pi / 512, within 0.54, for y < 0.7072.
+template <bool fused>
+HEDDLE_LIBM_INLINE int rough_steps(double y) {
+  const double square = y * y;
+  const double ratio = multiply_add<fused>(square * square, multiply_add<fused>(square, rough_arcsine[3], rough_arcsine[2]),
+                                           multiply_add<fused>(square, rough_arcsine[1], rough_arcsine[0]));
+  return static_cast<int>(multiply_add<fused>(y * sine_steps, ratio, 0.5));
+}
+
+/// The angle of (z, y), z^2 + y^2 = 1, 0 <= y <= z (1 + 2^-50), not normalised: with i near its number of steps of pi / 512 it is
+/// i pi / 512 + arcsin t, t = y cos(i pi / 512) - z sin(i pi / 512), |t| < 2^-8.2. The products are exact as pairs, so t is
+/// within 2^-103 absolute (for i = 0 it is y); t^3 (1/6 + ...) < 2^-25.9 has an error below 2^-78 and is below 2^-18
+/// relative, and 35 t^9 / 1152 is omitted. i pi / 512 is 0 or at least 2^-7.4, more than |t|: relative error below 2^-69.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair arc_of(Pair y, Pair z) {
+  const int i = rough_steps<fused>(y.high);
+  const Pair s = sine_table[i];
+  const Pair c = sine_table[256 - i];
+  const Pair up = exact_product<fused>(y.high, c.high);
+  const Pair down = exact_product<fused>(z.high, s.high);
+  const Pair difference = exact_sum(up.high, -down.high);
+  const double up_low = multiply_add<fused>(y.high, c.low, multiply_add<fused>(y.low, c.high, up.low));
+  const double down_low = multiply_add<fused>(z.high, s.low, multiply_add<fused>(z.low, s.high, down.low));
+  const Pair t = fast_sum(difference.high, difference.low + (up_low - down_low));
+  const double square = t.high * t.high;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(square, 5.0 / 112, 3.0 / 40), 1.0 / 6);
+  const Pair steps = fast_sum(i * pi_step[0], i * pi_step[1]);
+  const Pair angle = fast_sum(steps.high, t.high);
+  return {angle.high, angle.low + (multiply_add<fused>(square * t.high, q, t.low) + (steps.low + i * pi_step[2]))};
+}
+
+/// The same for doubles: absolute error below 2^-52, relative below 2^-45.
+template <bool fused>
+HEDDLE_LIBM_INLINE double arc_of_float(double y, double z) {
+  const int i = rough_steps<fused>(y);
+  const double t = y * sine_table[256 - i].high - z * sine_table[i].high;
+  const double square = t * t;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(square, 5.0 / 112, 3.0 / 40), 1.0 / 6);
+  return i * pi_per_step + multiply_add<fused>(square * t, q, t);
 }
 
 /// quarters pi / 2 + sign angle, whose sum is not below 2^-9.

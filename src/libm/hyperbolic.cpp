@@ -111,10 +111,6 @@ HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
   return result == value.high + (value.low - error);
 }
 
-HEDDLE_LIBM_INLINE double with_sign_of(double magnitude, double x) {
-  return from_bits(bits_of(magnitude) | (bits_of(x) >> 63 << 63));
-}
-
 template <bool fused>
 HEDDLE_LIBM_INLINE double sinh_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
@@ -140,14 +136,6 @@ HEDDLE_LIBM_INLINE double cosh_body(double x) {
   double result = 0;
   const bool sure = certain({sum.high, sum.low + (parts.large.low + parts.small.low)}, both_error, result);
   return sure ? result * parts.scale : cosh_accurate(x);
-}
-
-/// The quotient of normalised pairs, relative error below 2^-100.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair quotient(Pair x, Pair y) {
-  const double q = x.high / y.high;
-  const Pair back = exact_product<fused>(q, y.high);
-  return {q, ((x.high - back.high) - back.low + multiply_add<fused>(-q, y.low, x.low)) / y.high};
 }
 
 /// From 1/4 on (exp 2x - 1) / (exp 2x + 1), whose relative error is below 2^-66; below, sinh x / cosh x, with the errors of

@@ -67,6 +67,29 @@ HEDDLE_LIBM_INLINE double from_bits(Word bits) {
   return std::bit_cast<double>(bits);
 }
 
+/// One instruction each, where a choice might become a branch.
+HEDDLE_LIBM_INLINE double least_of(double x, double y) {
+  return x < y ? x : y;
+}
+HEDDLE_LIBM_INLINE double largest_of(double x, double y) {
+  return x > y ? x : y;
+}
+/// 1 or 0.
+HEDDLE_LIBM_INLINE double number_of(bool condition) {
+  return static_cast<double>(static_cast<int>(condition));
+}
+HEDDLE_LIBM_INLINE bool is_negative(double x) {
+  return (bits_of(x) >> 63) != 0;
+}
+
+/// magnitude with the sign of x.
+HEDDLE_LIBM_INLINE double with_sign_of(double magnitude, double x) {
+  return from_bits(bits_of(magnitude) | (bits_of(x) >> 63 << 63));
+}
+HEDDLE_LIBM_INLINE float with_sign_of(float magnitude, float x) {
+  return std::bit_cast<float>(bits_of(magnitude) | (bits_of(x) >> 31 << 31));
+}
+
 /// x y + z, rounded once if fused.
 template <bool fused>
 HEDDLE_LIBM_INLINE double multiply_add(double x, double y, double z) {
@@ -107,6 +130,16 @@ HEDDLE_LIBM_INLINE Pair product(Pair x, Pair y) {
   Pair z = exact_product<fused>(x.high, y.high);
   z.low += x.high * y.low + x.low * y.high;
   return z;
+}
+
+/// x / y for normalised pairs: one division, since the reciprocal's error is made good by the remainder, which is exact but
+/// for low parts. The relative error is below 2^-100.
+template <bool fused>
+HEDDLE_LIBM_INLINE Pair quotient(Pair x, Pair y) {
+  const double inverse = 1.0 / y.high;
+  const double q = x.high * inverse;
+  const Pair back = exact_product<fused>(q, y.high);
+  return {q, ((x.high - back.high) - back.low + multiply_add<fused>(-q, y.low, x.low)) * inverse};
 }
 
 /// 2^power for normal results.

@@ -107,6 +107,9 @@ def main():
     pairs("pi_step_pair", [pair(mpmath.pi / 512)])
     pairs("atan_table", [pair(mpmath.atan(mpf(i) / 128) if i else mpf(0)) for i in range(129)])
     pairs("half_pi", [pair(mpmath.pi / 2)])
+    polynomial, error = mpmath.chebyfit(lambda x: mpmath.asin(mpmath.sqrt(x)) / mpmath.sqrt(x) if x else mpf(1), [0, 0.5], 4, error=True)
+    assert error < 0.0004
+    array("double rough_arcsine[4]", [text(double(value, 12)) for value in reversed(polynomial)])
     polynomial, error = mpmath.chebyfit(mpmath.cbrt, [1, 2], 5, error=True)
     assert error < mpf(2) ** -13.5
     array("double cbrt_polynomial[5]", [text(double(value)) for value in reversed(polynomial)])

@@ -89,12 +89,11 @@ HEDDLE_LIBM_INLINE double tan_body(double x) {
   const Pair c_sum = turned<fused>(row.cosine, {-row.sine.high, -row.sine.low}, reduced.r, rests);
   const Pair s = fast_sum(s_sum.high, s_sum.low);
   const Pair c = fast_sum(c_sum.high, c_sum.low);
-  const double q = s.high / c.high;
-  const Pair back = exact_product<fused>(q, c.high);
-  const double low = ((s.high - back.high) - back.low + multiply_add<fused>(-q, c.low, s.low)) / c.high;
+  const Pair value = quotient<fused>(s, c);
+  const double q = value.high;
   const double error = __builtin_fabs(q) * 0x1p-67 + (0x1p-103 + q * q * 0x1p-103);
-  const double upper = q + (low + error);
-  return upper == q + (low - error) ? upper : tangent_accurate(x);
+  const double upper = q + (value.low + error);
+  return upper == q + (value.low - error) ? upper : tangent_accurate(x);
 }
 
 /// For |x| < 2^20, k < 2^27.4: the product with 25 bits is exact, r's absolute error below k 2^-87.
