@@ -23,6 +23,7 @@ PLACES = {
     "blas": (190, 1, "one rank's BLAS"),
     "models": (450, 1, "problems for solvers"),
     "comm": (740, 1, "ranks, devices, transports"),
+    "libm": (910, 1, "exp, log, sin, rounded once"),
     "dist": (670, 2, "matrices over ranks"),
     "search": (910, 2, "equal keys, faces"),
     "exact": (440, 3, "numbers rounded once"),

@@ -12,8 +12,7 @@ namespace {
 
 constexpr int count = 1024;
 
-template <class Real>
-std::vector<Real> arguments(double lowest, double highest, unsigned seed) {
+template <class Real> std::vector<Real> arguments(double lowest, double highest, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(lowest, highest);
   std::vector<Real> values(count);
@@ -21,8 +20,7 @@ std::vector<Real> arguments(double lowest, double highest, unsigned seed) {
   return values;
 }
 
-template <class Real>
-void one(benchmark::State& state, Real (*function)(Real), double lowest, double highest) {
+template <class Real> void one(benchmark::State& state, Real (*function)(Real), double lowest, double highest) {
   const std::vector<Real> values = arguments<Real>(lowest, highest, 1);
   for (auto _ : state) {
     Real sum = 0;
@@ -32,8 +30,7 @@ void one(benchmark::State& state, Real (*function)(Real), double lowest, double 
   state.SetItemsProcessed(state.iterations() * count);
 }
 
-template <class Real>
-void two(benchmark::State& state, Real (*function)(Real, Real), double lowest, double highest) {
+template <class Real> void two(benchmark::State& state, Real (*function)(Real, Real), double lowest, double highest) {
   const std::vector<Real> values = arguments<Real>(lowest, highest, 1);
   const std::vector<Real> seconds = arguments<Real>(-10, 10, 2);
   for (auto _ : state) {
@@ -51,13 +48,14 @@ void add_one(const std::string& name, Real (*ours)(Real), Real (*system)(Real), 
 }
 
 template <class Real>
-void add_two(const std::string& name, Real (*ours)(Real, Real), Real (*system)(Real, Real), double lowest, double highest) {
+void add_two(const std::string& name, Real (*ours)(Real, Real), Real (*system)(Real, Real), double lowest,
+             double highest) {
   benchmark::RegisterBenchmark((name + "/heddle").c_str(), two<Real>, ours, lowest, highest);
   benchmark::RegisterBenchmark((name + "/system").c_str(), two<Real>, system, lowest, highest);
 }
 
-#define HEDDLE_LIBM_ADD(kind, name, lowest, highest)                                         \
-  add_##kind<double>(#name, heddle::libm::name, ::name, lowest, highest);                    \
+#define HEDDLE_LIBM_ADD(kind, name, lowest, highest)                      \
+  add_##kind<double>(#name, heddle::libm::name, ::name, lowest, highest); \
   add_##kind<float>(#name "f", heddle::libm::name, ::name##f, lowest, highest);
 
 void add_all() {

@@ -1,4 +1,5 @@
-// The accurate paths: functions of numbers of N words, with the bound of their error, repeated until rounding is decided.
+// The accurate paths: functions of numbers of N words, with the bound of their error, repeated until rounding is
+// decided.
 #pragma once
 
 #include "libm/pair.hpp"
@@ -11,8 +12,7 @@ namespace heddle::libm {
 #include "libm/tables.inc"
 
 /// The highest N words of a table, which holds x 2^-power.
-template <int N, int count>
-Wide<N> constant(const Word (&words)[count], int power) {
+template <int N, int count> Wide<N> constant(const Word (&words)[count], int power) {
   Wide<N> x;
   static_assert(N <= count);
   for (int i = 0; i < N; ++i) x.word[i] = words[count - N + i];
@@ -27,8 +27,7 @@ inline constexpr int sine_guard = 12;
 
 /// exp x for |x| < 2^12. x less a multiple of log 2 has an absolute error of 2^(13 - 64 N) at most; the sum of up to 64
 /// terms of the series one of 2^(8 - 64 N), which eight squarings multiply by 2^8 and add 2^10 to.
-template <int N>
-Wide<N> exp_of(const Wide<N>& x) {
+template <int N> Wide<N> exp_of(const Wide<N>& x) {
   if (x.zero() || x.exponent < -64 * N) return from_integer<N>(1);
   const double approximate = x.exponent < -1000 ? 0.0 : to_double(x);
   const auto count = static_cast<std::int64_t>(approximate * 0x1.71547652b82fep+0 + (approximate < 0 ? -0.5 : 0.5));
@@ -44,8 +43,7 @@ Wide<N> exp_of(const Wide<N>& x) {
 }
 
 /// exp x - 1, relative to itself also for small x: guard 36.
-template <int N>
-Wide<N> expm1_of(const Wide<N>& x) {
+template <int N> Wide<N> expm1_of(const Wide<N>& x) {
   if (x.zero() || x.exponent > -10) return exp_of(x) - from_integer<N>(1);
   Wide<N> sum = x;
   Wide<N> term = x;
@@ -56,11 +54,10 @@ Wide<N> expm1_of(const Wide<N>& x) {
   return sum;
 }
 
-/// log x for x > 0 with an approximation, whose error is below 2^-40: approximation + log(1 + z). |log x| >= 2^-11 there,
-/// and z has an absolute error of 2^(26 - 64 N). Near 1 the series of 2 artanh((x - 1) / (x + 1)); x is exact then or
-/// has the relative error, as x - 1 is.
-template <int N>
-Wide<N> log_of(const Wide<N>& x, double approximation) {
+/// log x for x > 0 with an approximation, whose error is below 2^-40: approximation + log(1 + z). |log x| >= 2^-11
+/// there, and z has an absolute error of 2^(26 - 64 N). Near 1 the series of 2 artanh((x - 1) / (x + 1)); x is exact
+/// then or has the relative error, as x - 1 is.
+template <int N> Wide<N> log_of(const Wide<N>& x, double approximation) {
   const Wide<N> one = from_integer<N>(1);
   const Wide<N> less_one = x - one;
   if (less_one.zero()) return less_one;
@@ -86,11 +83,10 @@ Wide<N> log_of(const Wide<N>& x, double approximation) {
   return start + sum;
 }
 
-/// x = quadrant pi / 2 + rest, |rest| <= pi / 4, for any finite double by bits of 2 / pi (Payne and Hanek). The fraction
-/// has an absolute error below 2^(55 - 64 (N + 2)), and no double is nearer than 2^-62 to a multiple of pi / 2, relative
-/// to pi / 2 (Muller's Handbook, 11.2): the rest's relative error is below 2^(3 - 64 N).
-template <int N>
-Wide<N> reduced(double x, int& quadrant) {
+/// x = quadrant pi / 2 + rest, |rest| <= pi / 4, for any finite double by bits of 2 / pi (Payne and Hanek). The
+/// fraction has an absolute error below 2^(55 - 64 (N + 2)), and no double is nearer than 2^-62 to a multiple of pi /
+/// 2, relative to pi / 2 (Muller's Handbook, 11.2): the rest's relative error is below 2^(3 - 64 N).
+template <int N> Wide<N> reduced(double x, int& quadrant) {
   quadrant = 0;
   if (x < 0.78 && x > -0.78) return from_double<N>(x);
   const Decomposed parts = decompose(x);
@@ -132,8 +128,7 @@ Wide<N> reduced(double x, int& quadrant) {
 }
 
 /// sin x (`odd`) or cos x for |x| < 0.8 by their series: at most 64 terms that fall.
-template <int N>
-Wide<N> series_of(const Wide<N>& x, bool odd) {
+template <int N> Wide<N> series_of(const Wide<N>& x, bool odd) {
   Wide<N> sum = odd ? x : from_integer<N>(1);
   if (x.zero()) return sum;
   const Wide<N> minus_square = -(x * x);
@@ -147,8 +142,7 @@ Wide<N> series_of(const Wide<N>& x, bool odd) {
 }
 
 /// sin(x + quarters pi / 2).
-template <int N>
-Wide<N> sine_of(double x, int quarters) {
+template <int N> Wide<N> sine_of(double x, int quarters) {
   int quadrant = 0;
   const Wide<N> rest = reduced<N>(x, quadrant);
   quadrant = (quadrant + quarters) & 3;
@@ -157,8 +151,7 @@ Wide<N> sine_of(double x, int quarters) {
   return y;
 }
 
-template <int N>
-Wide<N> tangent_of(double x) {
+template <int N> Wide<N> tangent_of(double x) {
   int quadrant = 0;
   const Wide<N> rest = reduced<N>(x, quadrant);
   const Wide<N> s = series_of(rest, true);
@@ -167,9 +160,9 @@ Wide<N> tangent_of(double x) {
 }
 
 /// Round what `compute` returns for 3, 6 and 12 words, the first that decides. No result of these functions that is not
-/// found algebraically lies as near to a tie as 2^-600 (of double functions of one argument none within 2^-120 is known).
-template <class Real, class Compute>
-[[gnu::noinline, gnu::cold]] Real decide(int guard, const Compute& compute) {
+/// found algebraically lies as near to a tie as 2^-600 (of double functions of one argument none within 2^-120 is
+/// known).
+template <class Real, class Compute> [[gnu::noinline, gnu::cold]] Real decide(int guard, const Compute& compute) {
   Rounded<Real> result = rounded<Real>(compute(std::integral_constant<int, 3>{}), guard);
   if (!result.decided) result = rounded<Real>(compute(std::integral_constant<int, 6>{}), guard);
   if (!result.decided) result = rounded<Real>(compute(std::integral_constant<int, 12>{}), guard);

@@ -9,22 +9,19 @@ namespace heddle::libm {
 namespace {
 
 /// quarters pi / 2 + the angle of (x, y) with the sign.
-template <int N>
-Wide<N> arc(const Wide<N>& y, const Wide<N>& x, double approximation, int quarters, bool negative) {
+template <int N> Wide<N> arc(const Wide<N>& y, const Wide<N>& x, double approximation, int quarters, bool negative) {
   Wide<N> angle = angle_of(y, x, approximation);
   angle.negative = negative;
   return quarters == 0 ? angle : half_pi_of<N>() * from_integer<N>(quarters) + angle;
 }
 
-template <int N>
-Wide<N> other_side(const Wide<N>& x) {
+template <int N> Wide<N> other_side(const Wide<N>& x) {
   const Wide<N> one = from_integer<N>(1);
   return root((one - x) * (one + x));
 }
 
 /// The approximation is of arctan(|x|).
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real atan_accurate(Real x, double approximation) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real atan_accurate(Real x, double approximation) {
   return decide<Real>(arctangent_guard, [=](auto words) {
     constexpr int count = words();
     return arc(from_double<count>(__builtin_fabs(x)), from_integer<count>(1), approximation, 0, x < 0);
@@ -32,8 +29,7 @@ template <class Real>
 }
 
 /// The approximation is of arcsin(|x|).
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real asin_accurate(Real x, double approximation) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real asin_accurate(Real x, double approximation) {
   return decide<Real>(arctangent_guard, [=](auto words) {
     const Wide<words()> y = from_double<words()>(__builtin_fabs(x));
     return arc(y, other_side(y), approximation, 0, x < 0);
@@ -41,8 +37,7 @@ template <class Real>
 }
 
 /// By the angle of (|x|, sqrt(1 - x^2)) if that is smaller, and pi less that for negative x; else pi / 2 less arcsin x.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real acos_accurate(Real x, double approximation, bool by_sine) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real acos_accurate(Real x, double approximation, bool by_sine) {
   return decide<Real>(arctangent_guard + 8, [=](auto words) {
     const Wide<words()> y = from_double<words()>(__builtin_fabs(x));
     if (by_sine) return arc(y, other_side(y), approximation, 1, x > 0);
@@ -50,31 +45,27 @@ template <class Real>
   });
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real small_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real small_special(Real x) {
   if (!(x == x)) return x + x;
   if (x != 0 && x < std::numeric_limits<Real>::min() && x > -std::numeric_limits<Real>::min()) raise_underflow<Real>();
   return x;
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real atan_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real atan_special(Real x) {
   if (x != x || (x < 1 && x > -1)) return small_special(x);
   // The rest of pi / 2 is above its double, and below its float, by 0.3 units.
   const Real right = static_cast<Real>(0x1.921fb54442d18p+0);
   return x > 0 ? right + opaque(std::numeric_limits<Real>::min()) : -right - opaque(std::numeric_limits<Real>::min());
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real asin_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real asin_special(Real x) {
   if (x != x) return x + x;
   if (x == 1 || x == -1) return static_cast<Real>(0x1.921fb54442d18p+0) * x;
   if (x > 1 || x < -1) return invalid<Real>();
   return small_special(x);
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real acos_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real acos_special(Real x) {
   if (!(x == x)) return x + x;
   if (x == 1) return 0;
   if (x == -1) return static_cast<Real>(0x1.921fb54442d18p+1);
@@ -88,8 +79,7 @@ HEDDLE_LIBM_INLINE bool certain(Pair value, double& result) {
   return result == value.high + (value.low - error);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double atan_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double atan_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-27) > bits_of(0x1p64) - bits_of(0x1p-27)) return atan_special(x);
   const double magnitude = from_bits(size);
@@ -104,8 +94,7 @@ HEDDLE_LIBM_INLINE double atan_body(double x) {
 }
 
 /// sqrt(1 - x^2) as a pair: 1 - x and 1 + x are exact, the root's error is below 2^-100.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair side_pair(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE Pair side_pair(double x) {
   const Pair square = product<fused>(fast_sum(1.0, -x), fast_sum(1.0, x));
   const double y = __builtin_sqrt(square.high);
   const Pair back = exact_product<fused>(y, y);
@@ -118,8 +107,7 @@ struct Arc {
 };
 
 /// The smaller of the angles of (x, s) and (s, x), s = sqrt(1 - x^2).
-template <bool fused>
-HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
   const Pair s = side_pair<fused>(x);
   const bool by_sine = x <= s.high;
   const double share = number_of(by_sine);
@@ -128,8 +116,7 @@ HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
   return {arc_of<fused>(y, z), by_sine};
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double asin_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double asin_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-26) >= bits_of(1.0) - bits_of(0x1p-26)) return asin_special(x);
   const Arc arc = smaller_arc<fused>(from_bits(size));
@@ -138,8 +125,7 @@ HEDDLE_LIBM_INLINE double asin_body(double x) {
   return certain(value, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double acos_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double acos_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-60) >= bits_of(1.0) - bits_of(0x1p-60)) return acos_special(x);
   const Arc arc = smaller_arc<fused>(from_bits(size));
@@ -152,8 +138,7 @@ HEDDLE_LIBM_INLINE double acos_body(double x) {
 
 constexpr double right_angle = 0x1.921fb54442d18p+0;
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float atanf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float atanf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-12F) > bits_of(0x1p30F) - bits_of(0x1p-12F)) return atan_special(x);
   const double z = __builtin_fabs(x);
@@ -171,8 +156,7 @@ struct ArcFloat {
   bool by_sine;
 };
 
-template <bool fused>
-HEDDLE_LIBM_INLINE ArcFloat smaller_arc_float(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE ArcFloat smaller_arc_float(double x) {
   const double s = __builtin_sqrt(multiply_add<fused>(-x, x, 1));
   const bool by_sine = x <= s;
   const double y = least_of(x, s);
@@ -180,8 +164,7 @@ HEDDLE_LIBM_INLINE ArcFloat smaller_arc_float(double x) {
   return {arc_of_float<fused>(y, z), by_sine};
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float asinf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float asinf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-12F) >= bits_of(1.0F) - bits_of(0x1p-12F)) return asin_special(x);
   const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
@@ -191,8 +174,7 @@ HEDDLE_LIBM_INLINE float asinf_body(float x) {
   return certain_float(value, 0x1p-43, result) ? with_sign_of(result, x) : asin_accurate(x, value);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float acosf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float acosf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-30F) >= bits_of(1.0F) - bits_of(0x1p-30F)) return acos_special(x);
   const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
@@ -204,8 +186,7 @@ HEDDLE_LIBM_INLINE float acosf_body(float x) {
 }
 
 /// Results for zeros, infinities and NaN; false if both are finite and not zero.
-template <class Real>
-[[gnu::cold, gnu::noinline]] bool atan2_special(Real y, Real x, Real& result) {
+template <class Real> [[gnu::cold, gnu::noinline]] bool atan2_special(Real y, Real x, Real& result) {
   if (x != x || y != y) return result = x + y, true;
   const bool left = (bits_of(x) >> (8 * sizeof(Real) - 1)) != 0;
   const bool below = (bits_of(y) >> (8 * sizeof(Real) - 1)) != 0;
@@ -221,10 +202,10 @@ template <class Real>
   return false;
 }
 
-/// A quotient t of doubles is no tie of normal ones, and otherwise 2^-110 from them; but it may be one of subnormal doubles,
-/// and the arc is then less than it by t^3 / 3: below 2^-400, t (1 - 2^-160) is taken instead, which rounds as the arc does.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real atan2_accurate(Real y, Real x) {
+/// A quotient t of doubles is no tie of normal ones, and otherwise 2^-110 from them; but it may be one of subnormal
+/// doubles, and the arc is then less than it by t^3 / 3: below 2^-400, t (1 - 2^-160) is taken instead, which rounds as
+/// the arc does.
+template <class Real> [[gnu::cold, gnu::noinline]] Real atan2_accurate(Real y, Real x) {
   const Decomposed of_y = decompose(__builtin_fabs(y));
   const Decomposed of_x = decompose(__builtin_fabs(x));
   const int difference = (of_y.power + static_cast<int>(std::bit_width(static_cast<Word>(of_y.significand)))) -
@@ -267,8 +248,7 @@ template <class Real>
 }
 
 /// Both in 2^-500 ... 2^500 and their quotient in 2^-60 ... 2^60: the fast path.
-template <bool fused>
-HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
   const Word high = bits_of(y) << 1 >> 1;
   const Word wide = bits_of(x) << 1 >> 1;
   const Word low_bits = bits_of(0x1p-500);
@@ -292,8 +272,7 @@ HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
   return certain(value, result) ? with_sign_of(result, y) : atan2_accurate(y, x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float atan2f_body(float y, float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float atan2f_body(float y, float x) {
   const std::uint32_t high = bits_of(y) & 0x7fffffff;
   const std::uint32_t wide = bits_of(x) & 0x7fffffff;
   if (high - 1 >= bits_of(infinity<float>) - 1 || wide - 1 >= bits_of(infinity<float>) - 1) [[unlikely]] {

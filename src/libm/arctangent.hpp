@@ -9,8 +9,7 @@ inline constexpr int arctangent_guard = 24;
 
 /// The angle of (x, y) in the first quadrant, y > 0 and x >= 0, with an approximation t within 2^-40 relative:
 /// t + arctan z, z = (y cos t - x sin t) / (x cos t + y sin t). The difference loses what z is smaller than t, no more.
-template <int N>
-Wide<N> angle_of(const Wide<N>& y, const Wide<N>& x, double approximation) {
+template <int N> Wide<N> angle_of(const Wide<N>& y, const Wide<N>& x, double approximation) {
   const Wide<N> t = from_double<N>(approximation);
   // The series converge for angles up to pi / 2 too, with less than 8 bits lost.
   const Wide<N> s = series_of(t, true);
@@ -27,17 +26,16 @@ Wide<N> angle_of(const Wide<N>& y, const Wide<N>& x, double approximation) {
   return t + sum;
 }
 
-template <int N>
-Wide<N> half_pi_of() {
+template <int N> Wide<N> half_pi_of() {
   return constant<N>(half_pi_words, 1);
 }
 
 /// arctan(y / x), 0 <= y <= x (1 + 2^-8), not normalised. With c = i / 128 near y / x it is arctan c + arctan t,
-/// t = (y - c x) / (x + c y), |t| < 2^-7.9: y less the high part of c x is exact (Sterbenz, as y is above c x / 2; i = 0: nothing is taken away). t
-/// is within 2^-100 of x's and y's errors; t^3 (1/3 - ...) < 2^-25 has an error below 2^-77.5 and is below 2^-17 relative,
-/// and t^11 / 11 is omitted. As arctan c is 0 or at least 2^-7, more than |t|, the relative error is below 2^-69.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair arctangent(Pair y, Pair x, double ratio) {
+/// t = (y - c x) / (x + c y), |t| < 2^-7.9: y less the high part of c x is exact (Sterbenz, as y is above c x / 2; i =
+/// 0: nothing is taken away). t is within 2^-100 of x's and y's errors; t^3 (1/3 - ...) < 2^-25.4 and sums of its size
+/// have at most six roundings, and t^11 / 11 is omitted. As arctan c is 0 or at least 2^-7, more than |t|, that is
+/// below 2^-67.9 relative.
+template <bool fused> HEDDLE_LIBM_INLINE Pair arctangent(Pair y, Pair x, double ratio) {
   const int i = static_cast<int>(ratio * 128 + 0.499);
   const double c = i * 0x1p-7;
   const Pair taken = exact_product<fused>(c, x.high);
@@ -47,15 +45,15 @@ HEDDLE_LIBM_INLINE Pair arctangent(Pair y, Pair x, double ratio) {
   const Pair denominator = fast_sum(sum.high, sum.low + (added.low + multiply_add<fused>(c, y.low, x.low)));
   const Pair t = quotient<fused>(numerator, denominator);
   const double square = t.high * t.high;
-  const double q = multiply_add<fused>(square, multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 9, -1.0 / 7), 1.0 / 5), -1.0 / 3);
+  const double q = multiply_add<fused>(
+      square, multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 9, -1.0 / 7), 1.0 / 5), -1.0 / 3);
   const Pair value = atan_table[i];
   const Pair angle = fast_sum(value.high, t.high);
   return {angle.high, angle.low + (value.low + multiply_add<fused>(square * t.high, q, t.low))};
 }
 
 /// The same for doubles that floats were: relative error below 2^-48.
-template <bool fused>
-HEDDLE_LIBM_INLINE double arctangent_float(double y, double x, double ratio) {
+template <bool fused> HEDDLE_LIBM_INLINE double arctangent_float(double y, double x, double ratio) {
   const int i = static_cast<int>(ratio * 128 + 0.499);
   const double c = i * 0x1p-7;
   const double t = multiply_add<fused>(-c, x, y) / multiply_add<fused>(c, y, x);
@@ -65,20 +63,20 @@ HEDDLE_LIBM_INLINE double arctangent_float(double y, double x, double ratio) {
 }
 
 /// arcsin y in steps of pi / 512, within 0.54, for y < 0.7072.
-template <bool fused>
-HEDDLE_LIBM_INLINE int rough_steps(double y) {
+template <bool fused> HEDDLE_LIBM_INLINE int rough_steps(double y) {
   const double square = y * y;
-  const double ratio = multiply_add<fused>(square * square, multiply_add<fused>(square, rough_arcsine[3], rough_arcsine[2]),
-                                           multiply_add<fused>(square, rough_arcsine[1], rough_arcsine[0]));
+  const double ratio =
+      multiply_add<fused>(square * square, multiply_add<fused>(square, rough_arcsine[3], rough_arcsine[2]),
+                          multiply_add<fused>(square, rough_arcsine[1], rough_arcsine[0]));
   return static_cast<int>(multiply_add<fused>(y * sine_steps, ratio, 0.5));
 }
 
-/// The angle of (z, y), z^2 + y^2 = 1, 0 <= y <= z (1 + 2^-50), not normalised: with i near its number of steps of pi / 512 it is
-/// i pi / 512 + arcsin t, t = y cos(i pi / 512) - z sin(i pi / 512), |t| < 2^-8.2. The products are exact as pairs, so t is
-/// within 2^-103 absolute (for i = 0 it is y); t^3 (1/6 + ...) < 2^-25.9 has an error below 2^-78 and is below 2^-18
-/// relative, and 35 t^9 / 1152 is omitted. i pi / 512 is 0 or at least 2^-7.4, more than |t|: relative error below 2^-69.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair arc_of(Pair y, Pair z) {
+/// The angle of (z, y), z^2 + y^2 = 1, 0 <= y <= z (1 + 2^-50), not normalised: with i near its number of steps of
+/// pi / 512 it is i pi / 512 + arcsin t, t = y cos(i pi / 512) - z sin(i pi / 512), |t| < 2^-8.2. The products are
+/// exact as pairs, so t is within 2^-103 absolute (for i = 0 it is y); t^3 (1/6 + ...) < 2^-27.2 and sums of its size
+/// have at most six roundings, and 35 t^9 / 1152 is omitted. i pi / 512 is 0 or at least 2^-7.4: the relative error is
+/// below 2^-69.
+template <bool fused> HEDDLE_LIBM_INLINE Pair arc_of(Pair y, Pair z) {
   const int i = rough_steps<fused>(y.high);
   const Pair s = sine_table[i];
   const Pair c = sine_table[256 - i];
@@ -96,8 +94,7 @@ HEDDLE_LIBM_INLINE Pair arc_of(Pair y, Pair z) {
 }
 
 /// The same for doubles: absolute error below 2^-52, relative below 2^-45.
-template <bool fused>
-HEDDLE_LIBM_INLINE double arc_of_float(double y, double z) {
+template <bool fused> HEDDLE_LIBM_INLINE double arc_of_float(double y, double z) {
   const int i = rough_steps<fused>(y);
   const double t = y * sine_table[256 - i].high - z * sine_table[i].high;
   const double square = t * t;

@@ -1,5 +1,6 @@
 // exp, exp2, exp10 and expm1, and those of floats.
 #include "libm/exponentials.hpp"
+
 #include "libm/functions.hpp"
 
 #include <initializer_list>
@@ -8,47 +9,40 @@ namespace heddle::libm {
 namespace {
 
 /// Results from the accurate path may be zero or infinite.
-template <class Real, class Compute>
-[[gnu::cold, gnu::noinline]] Real accurate(const Compute& compute) {
+template <class Real, class Compute> [[gnu::cold, gnu::noinline]] Real accurate(const Compute& compute) {
   const Real value = decide<Real>(exp_guard + 1, compute);
   if (value == 0) errno = ERANGE;
   return value == infinity<Real> ? overflow<Real>(false) : value;
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real exp_accurate(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real exp_accurate(Real x) {
   return accurate<Real>([x](auto words) { return exp_of(from_double<words()>(x)); });
 }
 
 /// 2^x is a power of two or no fraction, so no tie.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real exp2_accurate(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real exp2_accurate(Real x) {
   const auto whole = static_cast<std::int64_t>(x);
   if (static_cast<Real>(whole) == x) {
     const Rounded<Real> result = rounded<Real>(from_integer<3>(1, whole), -1);
     if (result.inexact_tiny) return underflow<Real>(false);
     return result.value;
   }
-  return accurate<Real>([x](auto words) {
-    return exp_of(from_double<words()>(x) * constant<words()>(log_two_words, 0));
-  });
+  return accurate<Real>(
+      [x](auto words) { return exp_of(from_double<words()>(x) * constant<words()>(log_two_words, 0)); });
 }
 
 /// 10^x has at most 54 bits, so it may be a tie, for whole x up to 23 alone.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real exp10_accurate(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real exp10_accurate(Real x) {
   if (x > 0 && x < 28 && static_cast<Real>(static_cast<int>(x)) == x) {
     std::int64_t value = 1;
     for (int i = 0; i < static_cast<int>(x); ++i) value *= 5;
     return rounded<Real>(from_integer<3>(value, static_cast<int>(x)), -1).value;
   }
-  return accurate<Real>([x](auto words) {
-    return exp_of(from_double<words()>(x) * constant<words()>(log_ten_words, 2));
-  });
+  return accurate<Real>(
+      [x](auto words) { return exp_of(from_double<words()>(x) * constant<words()>(log_ten_words, 2)); });
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real expm1_accurate(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real expm1_accurate(Real x) {
   const Real value = decide<Real>(36, [x](auto words) { return expm1_of(from_double<words()>(x)); });
   return value == infinity<Real> ? overflow<Real>(false) : value;
 }
@@ -62,33 +56,32 @@ template <class Real>
   return result = Real(1) + x, x < tiny && x > -tiny;
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real exp_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real exp_special(Real x) {
   constexpr bool wide = sizeof(Real) == 8;
   Real result;
-  const bool done = exp_special<Real>(x, wide ? 709.79 : 88.73F, wide ? -745.14 : -103.98F, wide ? 0x1p-54 : 0x1p-25F, result);
+  const bool done =
+      exp_special<Real>(x, wide ? 709.79 : 88.73F, wide ? -745.14 : -103.98F, wide ? 0x1p-54 : 0x1p-25F, result);
   return done ? result : exp_accurate(x);
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real exp2_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real exp2_special(Real x) {
   constexpr bool wide = sizeof(Real) == 8;
   Real result;
-  const bool done = exp_special<Real>(x, wide ? 1024.5 : 128.5F, wide ? -1075.5 : -150.5F, wide ? 0x1p-54 : 0x1p-25F, result);
+  const bool done =
+      exp_special<Real>(x, wide ? 1024.5 : 128.5F, wide ? -1075.5 : -150.5F, wide ? 0x1p-54 : 0x1p-25F, result);
   return done ? result : exp2_accurate(x);
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real exp10_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real exp10_special(Real x) {
   constexpr bool wide = sizeof(Real) == 8;
   Real result;
-  const bool done = exp_special<Real>(x, wide ? 308.3 : 38.6F, wide ? -323.7 : -45.2F, wide ? 0x1p-56 : 0x1p-27F, result);
+  const bool done =
+      exp_special<Real>(x, wide ? 308.3 : 38.6F, wide ? -323.7 : -45.2F, wide ? 0x1p-56 : 0x1p-27F, result);
   return done ? result : exp10_accurate(x);
 }
 
 /// exp x - 1 rounds to x for |x| < 2^-54 (2^-25).
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real expm1_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real expm1_special(Real x) {
   constexpr bool wide = sizeof(Real) == 8;
   constexpr Real tiny = wide ? 0x1p-54 : 0x1p-25F;
   if (!(x == x)) return x + x;
@@ -96,20 +89,20 @@ template <class Real>
   if (x == -infinity<Real>) return Real(-1);
   if (x < Real(-38)) return Real(-1) + opaque(std::numeric_limits<Real>::min());
   if (x > -tiny && x < tiny) {
-    if (x != 0 && x < std::numeric_limits<Real>::min() && x > -std::numeric_limits<Real>::min()) raise_underflow<Real>();
+    if (x != 0 && x < std::numeric_limits<Real>::min() && x > -std::numeric_limits<Real>::min())
+      raise_underflow<Real>();
     return x;
   }
   return expm1_accurate(x);
 }
 
 HEDDLE_LIBM_INLINE bool certain(const Exponential& e, double& result) {
-  const double upper = e.value.high + (e.value.low + 0x1p-67);
+  const double upper = e.value.high + (e.value.low + exponential_error);
   result = from_bits(bits_of(upper) + (static_cast<Word>(e.power) << 52));
-  return upper == e.value.high + (e.value.low - 0x1p-67);
+  return upper == e.value.high + (e.value.low - exponential_error);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double exp_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double exp_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   // Normal results, and arguments that are not tiny.
   if (magnitude - bits_of(0x1p-54) > bits_of(708.0) - bits_of(0x1p-54)) return exp_special(x);
@@ -118,18 +111,17 @@ HEDDLE_LIBM_INLINE double exp_body(double x) {
 }
 
 /// x less k / 128 is exact, and its product with log 2 is within 2^-104.
-template <bool fused>
-HEDDLE_LIBM_INLINE double exp2_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double exp2_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-54) > bits_of(1021.0) - bits_of(0x1p-54)) return exp2_special(x);
   std::int64_t k = 0;
   const double rest = x - nearest_integer(x * 128, k) * 0x1p-7;
   double result = 0;
-  return certain(exponential_of<fused>(k, product<fused>({rest, 0}, log_two_pair[0])), result) ? result : exp2_accurate(x);
+  return certain(exponential_of<fused>(k, product<fused>({rest, 0}, log_two_pair[0])), result) ? result
+                                                                                               : exp2_accurate(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double exp10_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double exp10_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-56) > bits_of(307.0) - bits_of(0x1p-56)) return exp10_special(x);
   const Pair scaled = product<fused>({x, 0}, log_ten_pair[0]);
@@ -137,10 +129,9 @@ HEDDLE_LIBM_INLINE double exp10_body(double x) {
   return certain(exponential<fused>(scaled.high, scaled.low), result) ? result : exp10_accurate(x);
 }
 
-/// Below 2^-8: x + x^2 / 2 exactly, and x^3 (1/6 + ...), whose error is below 2^-71 relative; x^9 / 9! is omitted. Otherwise
-/// the error of exp x, and 1 is subtracted exactly.
-template <bool fused>
-HEDDLE_LIBM_INLINE double expm1_body(double x) {
+/// Below 2^-8: x + x^2 / 2 exactly, and x^3 (1/6 + ...), whose error is below 2^-71 relative; x^9 / 9! is omitted.
+/// Otherwise the error of exp x, and 1 is subtracted exactly.
+template <bool fused> HEDDLE_LIBM_INLINE double expm1_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-54) > bits_of(708.0) - bits_of(0x1p-54) || x < -38) return expm1_special(x);
   if (magnitude < bits_of(0x1p-8)) {
@@ -151,7 +142,7 @@ HEDDLE_LIBM_INLINE double expm1_body(double x) {
     const double q = multiply_add<fused>(square, upper_half, multiply_add<fused>(x, 1.0 / 24, 1.0 / 6));
     const Pair sum = fast_sum(x, half.high);
     const double low = sum.low + multiply_add<fused>(square * x, q, half.low);
-    const double error = __builtin_fabs(x) * 0x1p-68;
+    const double error = __builtin_fabs(x) * 0x1p-67;
     const double upper = sum.high + (low + error);
     return upper == sum.high + (low - error) ? upper : expm1_accurate(x);
   }
@@ -160,36 +151,32 @@ HEDDLE_LIBM_INLINE double expm1_body(double x) {
   const Pair less_one = exact_sum(e.value.high * scale, -1.0);
   const double low = multiply_add<fused>(e.value.low, scale, less_one.low);
   // The sum of the low parts, at most 2^-17 scale, rounds by 2^-70 scale.
-  const double error = scale * 0x1.4p-67;
+  const double error = scale * (exponential_error + 0x1p-70);
   const double upper = less_one.high + (low + error);
   return upper == less_one.high + (low - error) ? upper : expm1_accurate(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float expf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float expf_body(float x) {
   if ((bits_of(x) & 0x7fffffff) > bits_of(87.0F)) return exp_special(x);
   float result = 0;
   // The product, below 2^14, rounds by 2^-47 of the result.
   return certain_float(exponential_of_steps<fused>(x * exp_steps), 0x1p-45, result) ? result : exp_accurate(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float exp2f_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float exp2f_body(float x) {
   if ((bits_of(x) & 0x7fffffff) > bits_of(125.0F)) return exp2_special(x);
   float result = 0;
   return certain_float(exponential_of_steps<fused>(x * 128.0), 0x1p-48, result) ? result : exp2_accurate(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float exp10f_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float exp10f_body(float x) {
   if ((bits_of(x) & 0x7fffffff) > bits_of(37.5F)) return exp10_special(x);
   float result = 0;
   return certain_float(exponential_of_steps<fused>(x * exp10_steps), 0x1p-45, result) ? result : exp10_accurate(x);
 }
 
 /// Below 2^-4 the series to x^9 / 9!.
-template <bool fused>
-HEDDLE_LIBM_INLINE float expm1f_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float expm1f_body(float x) {
   const std::uint32_t magnitude = bits_of(x) & 0x7fffffff;
   if (magnitude - bits_of(0x1p-25F) > bits_of(87.0F) - bits_of(0x1p-25F) || x < -38) return expm1_special(x);
   double value = 0;

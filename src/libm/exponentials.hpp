@@ -5,26 +5,29 @@
 
 namespace heddle::libm {
 
-/// exp(x + low) = (high + low) 2^power: high is rounded, the sum's relative error is below 2^-68 if |x + low| < 2^10 and
-/// |low| < 2^-43 (pow gives that error its own).
+/// exp(x + low) = (high + low) 2^power: high is rounded, the sum is below 2 and its relative error below 2^-67.6 if
+/// |x + low| < 2^10 and |low| < 2^-43 (pow gives that error its own).
 struct Exponential {
   Pair value;
   std::int64_t power;
 };
 
+/// The absolute error of high + low < 2, with the rounding of a test.
+inline constexpr double exponential_error = 0x1.8p-67;
+
 /// x = (128 power + i) log 2 / 128 + r, |r| < 2^-8.5: T_i exp r = T_i + T_i (r + r^2 (1/2 + ...)). The first part of
 /// log 2 / 128 has 35 bits and its multiple at most 53, so x less that is exact (Sterbenz); the rest, below 2^-26, is
 /// within 2^-79, and so is its sum with the former (fast_sum() errs by 2^-53 of its second argument if that is the
-/// larger). T_i r.high is exact as a pair; r^2 q(r) < 2^-18 has an error below 1.5 2^-71, the omitted r.high r.low is
-/// below 2^-70, r^7 / 5040 below 2^-71.8, and four sums of the low part, below 2^-18 times T_i, round by 2^-71 T_i each.
-template <bool fused>
-HEDDLE_LIBM_INLINE Exponential exponential_of(std::int64_t k, Pair parts) {
+/// larger). T_i r.high is exact as a pair. r^2 q(r), below 2^-18 T_i, and sums of its size have at most eight
+/// roundings, each below 2^-71.06 T_i; the omitted r.high r.low is below 2^-70, r^7 / 5040 below 2^-71.8: together
+/// below 2^-67.6 T_i.
+template <bool fused> HEDDLE_LIBM_INLINE Exponential exponential_of(std::int64_t k, Pair parts) {
   const double r = parts.high;
   const Pair t = exp_table[k & 127];
   const double square = r * r;
-  const double q = multiply_add<fused>(
-      square, multiply_add<fused>(square, 1.0 / 720, multiply_add<fused>(r, 1.0 / 120, 1.0 / 24)),
-      multiply_add<fused>(r, 1.0 / 6, 0.5));
+  const double q =
+      multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 720, multiply_add<fused>(r, 1.0 / 120, 1.0 / 24)),
+                          multiply_add<fused>(r, 1.0 / 6, 0.5));
   const double p = multiply_add<fused>(square, q, parts.low);
   const Pair linear = exact_product<fused>(t.high, r);
   const Pair sum = fast_sum(t.high, linear.high);
@@ -32,17 +35,16 @@ HEDDLE_LIBM_INLINE Exponential exponential_of(std::int64_t k, Pair parts) {
   return {{sum.high, sum.low + tail}, k >> 7};
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE Exponential exponential(double x, double low) {
+template <bool fused> HEDDLE_LIBM_INLINE Exponential exponential(double x, double low) {
   std::int64_t k = 0;
   const double count = nearest_integer(x * exp_steps, k);
   return exponential_of<fused>(
       k, fast_sum(x - count * log_two_step[0], multiply_add<fused>(-count, log_two_step[1], low)));
 }
 
-/// 2^(steps / 128) in doubles: T_i (1 + r + ... + r^4 / 24), whose series ends with an error below 2^-49; |steps| < 2^14.
-template <bool fused>
-HEDDLE_LIBM_INLINE double exponential_of_steps(double steps) {
+/// 2^(steps / 128) in doubles: T_i (1 + r + ... + r^4 / 24), whose series ends with an error below 2^-49; |steps| <
+/// 2^14.
+template <bool fused> HEDDLE_LIBM_INLINE double exponential_of_steps(double steps) {
   std::int64_t k = 0;
   const double r = (steps - nearest_integer(steps, k)) * log_two_per_step;
   const double square = r * r;

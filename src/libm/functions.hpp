@@ -1,13 +1,13 @@
-// Elementary functions that round correctly (to nearest, ties to even) for every argument, so that their bits are the same
-// on every machine. Special values, flags and errno are C23's (Annex F) and the C library's.
+// Elementary functions that round correctly (to nearest, ties to even) for every argument, so that their bits are the
+// same on every machine. Special values, flags and errno are C23's (Annex F) and the C library's.
 #pragma once
 
 namespace heddle::libm {
 
-#define HEDDLE_LIBM_ONE(name)                           \
+#define HEDDLE_LIBM_ONE(name)                          \
   double name(double x) __asm__("heddle_libm_" #name); \
   float name(float x) __asm__("heddle_libm_" #name "f");
-#define HEDDLE_LIBM_TWO(name)                                     \
+#define HEDDLE_LIBM_TWO(name)                                    \
   double name(double x, double y) __asm__("heddle_libm_" #name); \
   float name(float x, float y) __asm__("heddle_libm_" #name "f");
 

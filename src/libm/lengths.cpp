@@ -9,8 +9,7 @@ namespace heddle::libm {
 namespace {
 
 /// Infinities come before NaN, unless that is a signalling one.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real hypot_special(Real x, Real y) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real hypot_special(Real x, Real y) {
   using Bits = decltype(bits_of(x));
   constexpr Bits quiet = Bits{1} << (std::numeric_limits<Real>::digits - 2);
   for (const Real z : {x, y}) {
@@ -22,8 +21,8 @@ template <class Real>
   return x + y;
 }
 
-/// For subnormal x, in units of the least one: X^2 + Y^2 is never the square of a half, and n is right if it lies between
-/// n^2 - n and n^2 + n.
+/// For subnormal x, in units of the least one: X^2 + Y^2 is never the square of a half, and n is right if it lies
+/// between n^2 - n and n^2 + n.
 [[gnu::cold, gnu::noinline]] double subnormal_hypot(double x, double y) {
   const Double128 u = bits_of(x);
   const Double128 v = bits_of(y);
@@ -47,10 +46,9 @@ template <class Real>
   return above == (other > near.high) ? other : near.high;
 }
 
-/// x >= y > 0 with x / y below 2^60, scaled so that squares are normal: x^2 + y^2 as a pair is within 2^-103, its root by
-/// Newton's step from the double within 2^-102.
-template <bool fused>
-HEDDLE_LIBM_INLINE double length(double x, double y) {
+/// x >= y > 0 with x / y below 2^60, scaled so that squares are normal: x^2 + y^2 as a pair is within 2^-103, its root
+/// by Newton's step from the double within 2^-102.
+template <bool fused> HEDDLE_LIBM_INLINE double length(double x, double y) {
   const Pair x_square = exact_product<fused>(x, x);
   const Pair y_square = exact_product<fused>(y, y);
   const Pair sum = fast_sum(x_square.high, y_square.high);
@@ -62,16 +60,18 @@ HEDDLE_LIBM_INLINE double length(double x, double y) {
   return upper == root + (low - error) ? upper : decided_length(x, y, root, low);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double hypot_body(double x, double y) {
+template <bool fused> HEDDLE_LIBM_INLINE double hypot_body(double x, double y) {
   Word large = bits_of(x) << 1 >> 1;
   Word small = bits_of(y) << 1 >> 1;
   if (large < small) std::swap(large, small);
-  if (large >= bits_of(infinity<double>)) [[unlikely]] return hypot_special(x, y);
+  if (large >= bits_of(infinity<double>)) [[unlikely]]
+    return hypot_special(x, y);
   const double u = from_bits(large);
   const double v = from_bits(small);
-  if (small == 0) [[unlikely]] return u;
-  if (large - small >= Word{60} << 52) [[unlikely]] return u + v;  // v is below a quarter of u's last place
+  if (small == 0) [[unlikely]]
+    return u;
+  if (large - small >= Word{60} << 52) [[unlikely]]
+    return u + v;  // v is below a quarter of u's last place
   if (large - bits_of(0x1p-400) > bits_of(0x1p500) - bits_of(0x1p-400)) [[unlikely]] {
     if (large < bits_of(0x1p-1022)) return subnormal_hypot(u, v);
     const bool huge = u > 1;
@@ -85,7 +85,8 @@ HEDDLE_LIBM_INLINE double hypot_body(double x, double y) {
 
 /// The tie between neighbours, and whether the root is above it, by differences that are exact.
 [[gnu::cold, gnu::noinline]] float decided_length_float(double x, double y, float lower, float upper) {
-  const double tie = upper == infinity<float> ? 0x1.ffffffp+127 : 0.5 * (static_cast<double>(lower) + static_cast<double>(upper));
+  const double tie =
+      upper == infinity<float> ? 0x1.ffffffp+127 : 0.5 * (static_cast<double>(lower) + static_cast<double>(upper));
   const Pair square = exact_sum(x * x, y * y);
   const double above = (square.high - tie * tie) + square.low;
   const float result = above > 0 ? upper : above < 0 ? lower : static_cast<float>(tie);
@@ -93,16 +94,17 @@ HEDDLE_LIBM_INLINE double hypot_body(double x, double y) {
 }
 
 /// Squares of floats are exact doubles.
-template <bool fused>
-HEDDLE_LIBM_INLINE float hypotf_body(float x, float y) {
+template <bool fused> HEDDLE_LIBM_INLINE float hypotf_body(float x, float y) {
   const std::uint32_t x_bits = bits_of(x) & 0x7fffffff;
   const std::uint32_t y_bits = bits_of(y) & 0x7fffffff;
-  if ((x_bits > y_bits ? x_bits : y_bits) >= bits_of(infinity<float>)) [[unlikely]] return hypot_special(x, y);
+  if ((x_bits > y_bits ? x_bits : y_bits) >= bits_of(infinity<float>)) [[unlikely]]
+    return hypot_special(x, y);
   const double u = x;
   const double v = y;
   const double root = __builtin_sqrt(multiply_add<fused>(u, u, v * v));
   // Subnormal lengths are roots of integers below 2^47, in units of the least float: exact, or 2^-25 units from ties.
-  if (root < 0x1p-126) [[unlikely]] return static_cast<float>(root);
+  if (root < 0x1p-126) [[unlikely]]
+    return static_cast<float>(root);
   const float lower = static_cast<float>(root * (1 - 0x1p-50));
   const float upper = static_cast<float>(root * (1 + 0x1p-50));
   if (lower != upper) return decided_length_float(u, v, lower, upper);

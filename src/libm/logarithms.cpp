@@ -1,5 +1,6 @@
 // log, log2, log10 and log1p, and those of floats.
 #include "libm/logarithms.hpp"
+
 #include "libm/exponentials.hpp"
 #include "libm/functions.hpp"
 
@@ -9,8 +10,7 @@ namespace {
 enum class Base { e, two, ten };
 
 /// No logarithm to the base of 2 or 10 is a tie: it is a small integer or no fraction. `approximation` is of log x.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real log_accurate(Real x, double approximation, Base base) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real log_accurate(Real x, double approximation, Base base) {
   return decide<Real>(log_guard + 4, [=](auto words) {
     constexpr int count = words();
     const Wide<count> value = log_of(from_double<count>(x), approximation);
@@ -20,24 +20,21 @@ template <class Real>
 }
 
 /// 1 + x is exact in 192 bits, or within 2^-192.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real log1p_accurate(Real x, double approximation) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real log1p_accurate(Real x, double approximation) {
   return decide<Real>(log_guard, [=](auto words) {
     constexpr int count = words();
     return log_of(from_integer<count>(1) + from_double<count>(x), approximation);
   });
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real log_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real log_special(Real x) {
   if (x == 0) return pole<Real>(true);
   if (!(x == x) || x > 0) return x + x;
   return invalid<Real>();
 }
 
 /// log(1 + x) rounds to x for |x| < 2^-54 (2^-25).
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real log1p_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real log1p_special(Real x) {
   if (!(x == x) || x > 1) return x + x;
   if (x == -1) return pole<Real>(true);
   if (x < -1) return invalid<Real>();
@@ -45,21 +42,18 @@ template <class Real>
   return x;
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
+template <bool fused> HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
   result = value.high + multiply_add<fused>(value.high, error, value.low);
   return result == value.high + multiply_add<fused>(value.high, -error, value.low);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair logarithm(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE Pair logarithm(double x) {
   int power = 0;
   const Word bits = normal_bits(x, power);
   return logarithm<fused>(split<fused>(bits, power));
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double log_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double log_body(double x) {
   if (bits_of(x) - 1 >= bits_of(infinity<double>) - 1) return log_special(x);
   const Pair value = logarithm<fused>(x);
   double result = 0;
@@ -67,8 +61,7 @@ HEDDLE_LIBM_INLINE double log_body(double x) {
 }
 
 /// The logarithm, normalised, times 1 / log 2 or 1 / log 10 in 106 bits.
-template <bool fused, Base base>
-HEDDLE_LIBM_INLINE double scaled_logarithm(double x) {
+template <bool fused, Base base> HEDDLE_LIBM_INLINE double scaled_logarithm(double x) {
   if (bits_of(x) - 1 >= bits_of(infinity<double>) - 1) return log_special(x);
   const Pair sum = logarithm<fused>(x);
   const Pair value = fast_sum(sum.high, sum.low);
@@ -77,20 +70,17 @@ HEDDLE_LIBM_INLINE double scaled_logarithm(double x) {
   return certain<fused>(product<fused>(value, inverse), 0x1p-68, result) ? result : log_accurate(x, value.high, base);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double log2_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double log2_body(double x) {
   return scaled_logarithm<fused, Base::two>(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double log10_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double log10_body(double x) {
   return scaled_logarithm<fused, Base::ten>(x);
 }
 
-/// 1 + x = s + e exactly. Below 2^-10, the series with r = x. Otherwise log s and e' (1 - r + r^2), e' = e / s being below
-/// 2^-53: omitted terms are below 2^-80, and the result is above 2^-10.1.
-template <bool fused>
-HEDDLE_LIBM_INLINE double log1p_body(double x) {
+/// 1 + x = s + e exactly. Below 2^-10, the series with r = x. Otherwise log s and e' (1 - r + r^2), e' = e / s being
+/// below 2^-53: omitted terms are below 2^-80, and the result is above 2^-10.1.
+template <bool fused> HEDDLE_LIBM_INLINE double log1p_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-54) >= bits_of(infinity<double>) - bits_of(0x1p-54) || x <= -1) return log1p_special(x);
   Split parts{x, 0.0, 0};
@@ -110,24 +100,21 @@ HEDDLE_LIBM_INLINE double log1p_body(double x) {
   return certain<fused>(value, 0x1p-67, result) ? result : log1p_accurate(x, value.high);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float logf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float logf_body(float x) {
   if (bits_of(x) - 1 >= bits_of(infinity<float>) - 1) return log_special(x);
   const double value = logarithm_of_float<fused>(x);
   float result = 0;
   return certain_float(value, 0x1p-44, result) ? result : log_accurate(x, value, Base::e);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float log2f_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float log2f_body(float x) {
   if (bits_of(x) - 1 >= bits_of(infinity<float>) - 1) return log_special(x);
   const double value = logarithm_of_float<fused>(x);
   float result = 0;
   return certain_float(value * inverse_log_two[0].high, 0x1p-44, result) ? result : log_accurate(x, value, Base::two);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float log10f_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float log10f_body(float x) {
   if (bits_of(x) - 1 >= bits_of(infinity<float>) - 1) return log_special(x);
   const double value = logarithm_of_float<fused>(x);
   float result = 0;
@@ -135,16 +122,15 @@ HEDDLE_LIBM_INLINE float log10f_body(float x) {
 }
 
 /// From 2^-10 on, 1 + x is exact in doubles or rounds by 2^-53; below, the series to x^5 / 5.
-template <bool fused>
-HEDDLE_LIBM_INLINE float log1pf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float log1pf_body(float x) {
   const std::uint32_t magnitude = bits_of(x) & 0x7fffffff;
   if (magnitude - bits_of(0x1p-25F) >= bits_of(infinity<float>) - bits_of(0x1p-25F) || x <= -1) return log1p_special(x);
   const double z = x;
   double value = 0;
   if (magnitude < bits_of(0x1p-9F)) {
     const double square = z * z;
-    const double q = multiply_add<fused>(square, multiply_add<fused>(z, 1.0 / 5, -1.0 / 4),
-                                         multiply_add<fused>(z, 1.0 / 3, -0.5));
+    const double q =
+        multiply_add<fused>(square, multiply_add<fused>(z, 1.0 / 5, -1.0 / 4), multiply_add<fused>(z, 1.0 / 3, -0.5));
     value = multiply_add<fused>(square, q, z);
   } else {
     value = logarithm_of_float<fused>(1 + z);

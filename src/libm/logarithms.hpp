@@ -25,8 +25,7 @@ HEDDLE_LIBM_INLINE Word normal_bits(double x, int& power) {
 
 /// m factor - 1 is a multiple of 2^-62 below 2^-9, so one fused operation makes it exactly; otherwise m is taken in two
 /// parts, whose products with the 10 bits of the factor are exact, as is their sum.
-template <bool fused>
-HEDDLE_LIBM_INLINE Split split(Word bits, int power) {
+template <bool fused> HEDDLE_LIBM_INLINE Split split(Word bits, int power) {
   const int row = static_cast<int>(bits >> 43 & 511);
   const double m = from_bits((bits & ((Word{1} << 52) - 1)) | bits_of(1.0));
   const double factor = log_factor[row];
@@ -38,12 +37,11 @@ HEDDLE_LIBM_INLINE Split split(Word bits, int power) {
 
 /// log x = power log 2 + value_row + log(1 + r), |r| < 2^-9, as a pair that is not normalised. The first two parts sum
 /// exactly (multiples of 2^-42 below 2^10) and are at least |r| unless 0; r and -r^2 / 2 are added exactly; r^3 q(r),
-/// below 2^-28.5, has an error below 2^-80.5 (4/3 2^-53 |r|^3 in general), the omitted r^10 / 10 is below 2^-93. The low
-/// parts are below 2^-32 and round by less than 2^-84. If the first two parts are 0, the result is r (1 + ...), and the
-/// error relative to it is below 4/3 2^-53-18 + 2^-74; otherwise the result is at least 2^-9.6. Hence: relative error
-/// below 2^-69, absolute error below 2^-79 + 2^-104 |log x|.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair logarithm(const Split& x) {
+/// below 2^-28.5, has at most five roundings, and the omitted r^10 / 10 is below 2^-93. The low parts are below 2^-32
+/// and round by less than 2^-84. If the first two parts are 0, the result is r (1 + ...), and the error relative to it
+/// is below 5/3 2^-53-18 + 2^-74; otherwise the result is at least 2^-9.6. Hence: relative error below 2^-70, absolute
+/// error below 2^-78.9 + 2^-104 |log x|.
+template <bool fused> HEDDLE_LIBM_INLINE Pair logarithm(const Split& x) {
   const double r = x.rest;
   const Pair value = log_value[x.row];
   const double square = r * r;
@@ -58,15 +56,14 @@ HEDDLE_LIBM_INLINE Pair logarithm(const Split& x) {
   return {sum.high, multiply_add<fused>(square * r, q, (sum.low + (linear.low + half.low)) + low)};
 }
 
-/// The same table, r (1 - r / 2 + ... + r^4 / 5) in doubles, for a positive float: the relative error is below 2^-46, and
-/// below 2^-50 but for results below 2^-7, of which the series takes r^5 / 6.
-template <bool fused>
-HEDDLE_LIBM_INLINE double logarithm_of_float(double x) {
+/// The same table, r (1 - r / 2 + ... + r^4 / 5) in doubles, for a positive float: the relative error is below 2^-46,
+/// and below 2^-50 but for results below 2^-7, of which the series takes r^5 / 6.
+template <bool fused> HEDDLE_LIBM_INLINE double logarithm_of_float(double x) {
   const Split parts = split<fused>(bits_of(x), 0);
   const double r = parts.rest;
   const double square = r * r;
-  const double q = multiply_add<fused>(square, multiply_add<fused>(r, 1.0 / 5, -1.0 / 4),
-                                       multiply_add<fused>(r, 1.0 / 3, -0.5));
+  const double q =
+      multiply_add<fused>(square, multiply_add<fused>(r, 1.0 / 5, -1.0 / 4), multiply_add<fused>(r, 1.0 / 3, -0.5));
   const Pair value = log_value[parts.row];
   return multiply_add<fused>(parts.power, log_two, value.high + value.low) + multiply_add<fused>(square, q, r);
 }

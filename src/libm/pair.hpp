@@ -1,4 +1,5 @@
-// Pairs of doubles for the fast paths, their rounding test, and the choice of code for processors with fused operations.
+// Pairs of doubles for the fast paths, their rounding test, and the choice of code for processors with fused
+// operations.
 #pragma once
 
 #include <bit>
@@ -20,26 +21,30 @@
 // (parameters), (arguments)) makes heddle_libm_NAME of NAME_body. On x86-64 the dynamic linker chooses.
 #if defined(__x86_64__) && !HEDDLE_LIBM_FUSED && !defined(HEDDLE_LIBM_PLAIN) && !defined(__CUDACC__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments)                                 \
-  extern "C" {                                                                                         \
-  [[gnu::target("fma")]] static result heddle_libm_fused_##name parameters {                           \
-    return heddle::libm::name##_body<true> arguments;                                                  \
-  }                                                                                                    \
-  static result heddle_libm_plain_##name parameters { return heddle::libm::name##_body<false> arguments; } \
-  static auto heddle_libm_choose_##name()->result(*) parameters {                                      \
-    __builtin_cpu_init();                                                                              \
-    return __builtin_cpu_supports("fma") ? heddle_libm_fused_##name : heddle_libm_plain_##name;        \
-  }                                                                                                    \
-  result heddle_libm_##name parameters __attribute__((ifunc("heddle_libm_choose_" #name)));            \
+#define HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments)                          \
+  extern "C" {                                                                                  \
+  [[gnu::target("fma")]] static result heddle_libm_fused_##name parameters {                    \
+    return heddle::libm::name##_body<true> arguments;                                           \
+  }                                                                                             \
+  static result heddle_libm_plain_##name parameters {                                           \
+    return heddle::libm::name##_body<false> arguments;                                          \
+  }                                                                                             \
+  static auto heddle_libm_choose_##name() -> result(*) parameters {                             \
+    __builtin_cpu_init();                                                                       \
+    return __builtin_cpu_supports("fma") ? heddle_libm_fused_##name : heddle_libm_plain_##name; \
+  }                                                                                             \
+  result heddle_libm_##name parameters __attribute__((ifunc("heddle_libm_choose_" #name)));     \
   }
 #else
 #define HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments) \
-  extern "C" result heddle_libm_##name parameters { return heddle::libm::name##_body<HEDDLE_LIBM_FUSED> arguments; }
+  extern "C" result heddle_libm_##name parameters {                    \
+    return heddle::libm::name##_body<HEDDLE_LIBM_FUSED> arguments;     \
+  }
 #endif
 // In the shared library the C name is an alias.
 #ifdef HEDDLE_LIBM_NAMES
-#define HEDDLE_LIBM_DEFINE(name, result, parameters, arguments)          \
-  HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments)         \
+#define HEDDLE_LIBM_DEFINE(name, result, parameters, arguments)                                   \
+  HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments)                                  \
   extern "C" [[gnu::visibility("default")]] result heddle_libm_c_##name parameters __asm__(#name) \
       __attribute__((alias("heddle_libm_" #name)));
 #else
@@ -91,8 +96,7 @@ HEDDLE_LIBM_INLINE float with_sign_of(float magnitude, float x) {
 }
 
 /// x y + z, rounded once if fused.
-template <bool fused>
-HEDDLE_LIBM_INLINE double multiply_add(double x, double y, double z) {
+template <bool fused> HEDDLE_LIBM_INLINE double multiply_add(double x, double y, double z) {
   if constexpr (fused) return __builtin_fma(x, y, z);
   return x * y + z;
 }
@@ -111,8 +115,7 @@ HEDDLE_LIBM_INLINE Pair exact_sum(double x, double y) {
 }
 
 /// x y exactly; without fused operations by Dekker's products of halves, for magnitudes below 2^990.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair exact_product(double x, double y) {
+template <bool fused> HEDDLE_LIBM_INLINE Pair exact_product(double x, double y) {
   const double high = x * y;
   if constexpr (fused) return {high, __builtin_fma(x, y, -high)};
   const double x_large = 0x1.0000002p27 * x;
@@ -125,17 +128,15 @@ HEDDLE_LIBM_INLINE Pair exact_product(double x, double y) {
 }
 
 /// x y, with a relative error below 2^-100.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair product(Pair x, Pair y) {
+template <bool fused> HEDDLE_LIBM_INLINE Pair product(Pair x, Pair y) {
   Pair z = exact_product<fused>(x.high, y.high);
   z.low += x.high * y.low + x.low * y.high;
   return z;
 }
 
-/// x / y for normalised pairs: one division, since the reciprocal's error is made good by the remainder, which is exact but
-/// for low parts. The relative error is below 2^-100.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair quotient(Pair x, Pair y) {
+/// x / y for normalised pairs: one division, since the reciprocal's error is made good by the remainder, which is exact
+/// but for low parts. The relative error is below 2^-100.
+template <bool fused> HEDDLE_LIBM_INLINE Pair quotient(Pair x, Pair y) {
   const double inverse = 1.0 / y.high;
   const double q = x.high * inverse;
   const Pair back = exact_product<fused>(q, y.high);
@@ -159,42 +160,35 @@ HEDDLE_LIBM_INLINE double nearest_integer(double x, std::int64_t& bits) {
 }
 
 /// Keep the compiler from computing with x in advance, so that flags are raised.
-template <class Real>
-inline Real opaque(Real x) {
+template <class Real> inline Real opaque(Real x) {
   volatile Real y = x;
   return y;
 }
 
-template <class Real>
-constexpr Real infinity = std::numeric_limits<Real>::infinity();
+template <class Real> constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 // Errors of the C library: the flag is raised, and errno is set.
-template <class Real>
-[[gnu::cold, gnu::noinline]] inline Real overflow(bool negative) {
+template <class Real> [[gnu::cold, gnu::noinline]] inline Real overflow(bool negative) {
   errno = ERANGE;
   const Real most = opaque(std::numeric_limits<Real>::max());
   return negative ? -most * most : most * most;
 }
-template <class Real>
-[[gnu::cold, gnu::noinline]] inline Real underflow(bool negative) {
+template <class Real> [[gnu::cold, gnu::noinline]] inline Real underflow(bool negative) {
   errno = ERANGE;
   const Real least = opaque(std::numeric_limits<Real>::min());
   return negative ? -least * least : least * least;
 }
-template <class Real>
-[[gnu::cold, gnu::noinline]] inline Real pole(bool negative) {
+template <class Real> [[gnu::cold, gnu::noinline]] inline Real pole(bool negative) {
   errno = ERANGE;
   return (negative ? Real(-1) : Real(1)) / opaque(Real(0));
 }
-template <class Real>
-[[gnu::cold, gnu::noinline]] inline Real invalid() {
+template <class Real> [[gnu::cold, gnu::noinline]] inline Real invalid() {
   errno = EDOM;
   const Real zero = opaque(Real(0));
   return zero / zero;
 }
 /// Raise the flag for a result that is subnormal and inexact.
-template <class Real>
-[[gnu::cold, gnu::noinline]] inline void raise_underflow() {
+template <class Real> [[gnu::cold, gnu::noinline]] inline void raise_underflow() {
   const Real least = opaque(std::numeric_limits<Real>::min());
   opaque(least * least);
 }

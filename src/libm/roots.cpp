@@ -7,14 +7,13 @@ namespace {
 
 /// x = m 2^(3 power) 2^third, 1 <= m < 2.
 struct Cube {
-  double m;  // times 2^third
+  double m;      // times 2^third
   double first;  // within 2^-40
   int power;
 };
 
 /// A polynomial within 2^-13.5, and Halley's iteration, whose relative error is 2/3 of the cube of the former.
-template <bool fused>
-HEDDLE_LIBM_INLINE Cube first_root(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE Cube first_root(double x) {
   Word bits = bits_of(x) << 1 >> 1;
   int power = static_cast<int>(bits >> 52);
   if (power == 0) [[unlikely]] {
@@ -25,9 +24,8 @@ HEDDLE_LIBM_INLINE Cube first_root(double x) {
   const int third = power % 3;
   const double m = from_bits((bits & ((Word{1} << 52) - 1)) | bits_of(1.0));
   const double square = m * m;
-  const double polynomial =
-      (cbrt_polynomial[0] + cbrt_polynomial[1] * m) +
-      square * ((cbrt_polynomial[2] + cbrt_polynomial[3] * m) + square * cbrt_polynomial[4]);
+  const double polynomial = (cbrt_polynomial[0] + cbrt_polynomial[1] * m) +
+                            square * ((cbrt_polynomial[2] + cbrt_polynomial[3] * m) + square * cbrt_polynomial[4]);
   const double y = polynomial * cbrt_scale[third];
   const double scaled = m * static_cast<double>(1 << third);
   const double cube = y * y * y;
@@ -44,8 +42,7 @@ HEDDLE_LIBM_INLINE Cube first_root(double x) {
 }
 
 /// y + (m - y^3) / (3 y^2): y^3 as a pair is within 2^-100, Newton's error is below 2^-80.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair second_root(const Cube& x) {
+template <bool fused> HEDDLE_LIBM_INLINE Pair second_root(const Cube& x) {
   const double y = x.first;
   const Pair square = exact_product<fused>(y, y);
   const Pair cube = exact_product<fused>(square.high, y);
@@ -53,8 +50,7 @@ HEDDLE_LIBM_INLINE Pair second_root(const Cube& x) {
   return {y, rest / (3 * square.high)};
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real cbrt_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real cbrt_special(Real x) {
   return x + x;
 }
 
@@ -62,19 +58,20 @@ HEDDLE_LIBM_INLINE double with_sign(double y, int power, double x) {
   return from_bits((bits_of(y) + (static_cast<Word>(static_cast<std::int64_t>(power)) << 52)) | bits_of(x) >> 63 << 63);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double cbrt_body(double x) {
-  if ((bits_of(x) << 1) - 1 >= (bits_of(infinity<double>) << 1) - 1) [[unlikely]] return cbrt_special(x);
+template <bool fused> HEDDLE_LIBM_INLINE double cbrt_body(double x) {
+  if ((bits_of(x) << 1) - 1 >= (bits_of(infinity<double>) << 1) - 1) [[unlikely]]
+    return cbrt_special(x);
   const Cube parts = first_root<fused>(x);
   const Pair y = second_root<fused>(parts);
   double result = y.high + (y.low + 0x1p-78);
-  if (result != y.high + (y.low - 0x1p-78)) [[unlikely]] result = decided_root(parts.m, y.high, y.low);
+  if (result != y.high + (y.low - 0x1p-78)) [[unlikely]]
+    result = decided_root(parts.m, y.high, y.low);
   return with_sign(result, parts.power, x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float cbrtf_body(float x) {
-  if ((bits_of(x) << 1) - 1 >= (bits_of(infinity<float>) << 1) - 1) [[unlikely]] return cbrt_special(x);
+template <bool fused> HEDDLE_LIBM_INLINE float cbrtf_body(float x) {
+  if ((bits_of(x) << 1) - 1 >= (bits_of(infinity<float>) << 1) - 1) [[unlikely]]
+    return cbrt_special(x);
   const Cube parts = first_root<fused>(static_cast<double>(x));
   double y = parts.first;
   if (static_cast<float>(y + 0x1p-37) != static_cast<float>(y - 0x1p-37)) [[unlikely]] {

@@ -1,31 +1,28 @@
 // sin, cos, sincos and tan, and those of floats.
 #include "libm/trigonometric.hpp"
+
 #include "libm/functions.hpp"
 
 namespace heddle::libm {
 namespace {
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real sine_accurate(Real x, int quarters) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real sine_accurate(Real x, int quarters) {
   return decide<Real>(sine_guard, [=](auto words) { return sine_of<words()>(x, quarters); });
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real tangent_accurate(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real tangent_accurate(Real x) {
   return decide<Real>(sine_guard, [=](auto words) { return tangent_of<words()>(x); });
 }
 
 /// x, if it is the result (0, or so small that the cubic term vanishes), or not finite.
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real odd_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real odd_special(Real x) {
   if (!(x == x)) return x + x;
   if (x == infinity<Real> || x == -infinity<Real>) return invalid<Real>();
   if (x != 0 && x < std::numeric_limits<Real>::min() && x > -std::numeric_limits<Real>::min()) raise_underflow<Real>();
   return x;
 }
 
-template <class Real>
-[[gnu::cold, gnu::noinline]] Real cosine_special(Real x) {
+template <class Real> [[gnu::cold, gnu::noinline]] Real cosine_special(Real x) {
   if (!(x == x)) return x + x;
   if (x == infinity<Real> || x == -infinity<Real>) return invalid<Real>();
   return Real(1) - opaque(x == 0 ? x : std::numeric_limits<Real>::min());
@@ -42,26 +39,23 @@ HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
   return result == value.high + (value.low - magnitude);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double sin_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double sin_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-26) >= bits_of(infinity<double>) - bits_of(0x1p-26)) return odd_special(x);
   const Reduced reduced = reduce(x);
   double result = 0;
-  return certain(sine<fused>(reduced.k, reduced.r), 0x1p-68, result) ? result : sine_accurate(x, 0);
+  return certain(sine<fused>(reduced.k, reduced.r), sine_error, result) ? result : sine_accurate(x, 0);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE double cos_body(double x) {
+template <bool fused> HEDDLE_LIBM_INLINE double cos_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) return cosine_special(x);
   const Reduced reduced = reduce(x);
   double result = 0;
-  return certain(sine<fused>(reduced.k + 256, reduced.r), 0x1p-68, result) ? result : sine_accurate(x, 1);
+  return certain(sine<fused>(reduced.k + 256, reduced.r), sine_error, result) ? result : sine_accurate(x, 1);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE void sincos_body(double x, double* sine, double* cosine) {
+template <bool fused> HEDDLE_LIBM_INLINE void sincos_body(double x, double* sine, double* cosine) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) {
     *sine = odd_special(x);
@@ -71,15 +65,14 @@ HEDDLE_LIBM_INLINE void sincos_body(double x, double* sine, double* cosine) {
   const Reduced reduced = reduce(x);
   const Row row = row_of(reduced.k);
   const Rests rests = rests_of<fused>(reduced.r.high);
-  if (!certain(turned<fused>(row.sine, row.cosine, reduced.r, rests), 0x1p-68, *sine)) *sine = sine_accurate(x, 0);
+  if (!certain(turned<fused>(row.sine, row.cosine, reduced.r, rests), sine_error, *sine)) *sine = sine_accurate(x, 0);
   const Pair minus_sine{-row.sine.high, -row.sine.low};
-  if (!certain(turned<fused>(row.cosine, minus_sine, reduced.r, rests), 0x1p-68, *cosine)) *cosine = sine_accurate(x, 1);
+  if (!certain(turned<fused>(row.cosine, minus_sine, reduced.r, rests), sine_error, *cosine))
+    *cosine = sine_accurate(x, 1);
 }
 
-/// The quotient of both: the normalised pairs have errors below 2^-69, the second quotient one of 2^-104; r's error
-/// counts times 1 + q^2.
-template <bool fused>
-HEDDLE_LIBM_INLINE double tan_body(double x) {
+/// The quotient of both, normalised, with the errors of both; r's absolute error counts times 1 + q^2.
+template <bool fused> HEDDLE_LIBM_INLINE double tan_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) return odd_special(x);
   const Reduced reduced = reduce(x);
@@ -91,7 +84,7 @@ HEDDLE_LIBM_INLINE double tan_body(double x) {
   const Pair c = fast_sum(c_sum.high, c_sum.low);
   const Pair value = quotient<fused>(s, c);
   const double q = value.high;
-  const double error = __builtin_fabs(q) * 0x1p-67 + (0x1p-103 + q * q * 0x1p-103);
+  const double error = __builtin_fabs(q) * (2 * sine_error) + (0x1p-103 + q * q * 0x1p-103);
   const double upper = q + (value.low + error);
   return upper == q + (value.low - error) ? upper : tangent_accurate(x);
 }
@@ -103,8 +96,8 @@ struct ReducedFloat {
   double r;
 };
 
-/// For larger |x|: x / (2 pi) modulo 1 from the 24 bits of x times 128 of 2 / pi, rounded to 2^-64 steps: that is the error
-/// of a count of 2^15.
+/// For larger |x|: x / (2 pi) modulo 1 from the 24 bits of x times 128 of 2 / pi, rounded to 2^-64 steps: that is the
+/// error of a count of 2^15.
 [[gnu::noinline]] inline ReducedFloat reduce_long_float(double x) {
   const Word bits = bits_of(x);
   const Word significand = (bits >> 29 & 0x7fffff) | 0x800000;
@@ -129,7 +122,8 @@ struct ReducedFloat {
 }
 
 HEDDLE_LIBM_INLINE ReducedFloat reduce_float(double x) {
-  if (__builtin_fabs(x) >= 0x1p20) [[unlikely]] return reduce_long_float(x);
+  if (__builtin_fabs(x) >= 0x1p20) [[unlikely]]
+    return reduce_long_float(x);
   ReducedFloat result{};
   result.count = nearest_integer(x * sine_steps, result.k);
   result.r = (x - result.count * pi_step_short[0]) - result.count * pi_step_short[1];
@@ -137,8 +131,7 @@ HEDDLE_LIBM_INLINE ReducedFloat reduce_float(double x) {
 }
 
 /// As above in doubles; relative error below 2^-48.
-template <bool fused>
-HEDDLE_LIBM_INLINE double sine_float(std::int64_t k, double r) {
+template <bool fused> HEDDLE_LIBM_INLINE double sine_float(std::int64_t k, double r) {
   const auto position = static_cast<unsigned>(k & 511);
   const unsigned row = position <= 256 ? position : 512 - position;
   const double s = sine_table[row].high;
@@ -156,8 +149,7 @@ HEDDLE_LIBM_INLINE bool certain(double value, double error, float& result) {
   return result == static_cast<float>(value - error);
 }
 
-template <bool fused, int quarters>
-HEDDLE_LIBM_INLINE float sine_body(float x) {
+template <bool fused, int quarters> HEDDLE_LIBM_INLINE float sine_body(float x) {
   const ReducedFloat reduced = reduce_float(x);
   const double value = sine_float<fused>(reduced.k + 256 * quarters, reduced.r);
   float result = 0;
@@ -167,26 +159,22 @@ HEDDLE_LIBM_INLINE float sine_body(float x) {
 
 constexpr std::uint32_t tiny_float = 0x39800000;  // 2^-12
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float sinf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float sinf_body(float x) {
   if ((bits_of(x) << 1 >> 1) - tiny_float >= bits_of(infinity<float>) - tiny_float) return odd_special(x);
   return sine_body<fused, 0>(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float cosf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float cosf_body(float x) {
   if ((bits_of(x) << 1 >> 1) - tiny_float >= bits_of(infinity<float>) - tiny_float) return cosine_special(x);
   return sine_body<fused, 1>(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE void sincosf_body(float x, float* sine, float* cosine) {
+template <bool fused> HEDDLE_LIBM_INLINE void sincosf_body(float x, float* sine, float* cosine) {
   *sine = sinf_body<fused>(x);
   *cosine = cosf_body<fused>(x);
 }
 
-template <bool fused>
-HEDDLE_LIBM_INLINE float tanf_body(float x) {
+template <bool fused> HEDDLE_LIBM_INLINE float tanf_body(float x) {
   if ((bits_of(x) << 1 >> 1) - tiny_float >= bits_of(infinity<float>) - tiny_float) return odd_special(x);
   const ReducedFloat reduced = reduce_float(x);
   const double q = sine_float<fused>(reduced.k, reduced.r) / sine_float<fused>(reduced.k + 256, reduced.r);

@@ -23,9 +23,9 @@ HEDDLE_LIBM_INLINE Reduced reduce_short(double x) {
   return result;
 }
 
-/// For larger finite |x|: x / (2 pi) modulo 1 to 128 bits, from the 53 bits of x = m 2^e times 192 of 2 / pi. Bits of 2 / pi
-/// that only contribute whole turns are left out. The fraction of a step is right to 2^-106, so r is to 2^-113 absolute
-/// and, by its product with the step, to 2^-100 relative.
+/// For larger finite |x|: x / (2 pi) modulo 1 to 128 bits, from the 53 bits of x = m 2^e times 192 of 2 / pi. Bits of 2
+/// / pi that only contribute whole turns are left out. The fraction of a step is right to 2^-106, so r is to 2^-113
+/// absolute and, by its product with the step, to 2^-100 relative.
 [[gnu::noinline]] inline Reduced reduce_long(double x) {
   const Decomposed parts = decompose(x);
   const bool negative = parts.significand < 0;
@@ -77,18 +77,21 @@ struct Rests {
   double sine;
 };
 
-template <bool fused>
-HEDDLE_LIBM_INLINE Rests rests_of(double r) {
+template <bool fused> HEDDLE_LIBM_INLINE Rests rests_of(double r) {
   const double square = r * r;
   return {square * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 720, 1.0 / 24), -0.5),
           square * r * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 5040, 1.0 / 120), -1.0 / 6)};
 }
 
-/// S cos r + C sin r as a pair that is not normalised, S and C of the table (or C and -S for the cosine). C r.high is exact
-/// as a pair; S r^2 (1/2 - ...) < 2^-17.6 S and C r^3 (1/6 - ...) < 2^-27.6 have errors below 2^-52.5 of theirs; omitted
-/// terms are below 2^-74 S and 2^-77 |r| C. As S is 0 or more than |r|, the relative error is below 2^-69 beside r's.
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair turned(Pair s, Pair c, Pair r, Rests rests) {
+/// The relative error of sine() and turned() beside r's, with the rounding of a test.
+inline constexpr double sine_error = 0x1.3p-67;
+
+/// S cos r + C sin r as a pair that is not normalised, S and C of the table (or C and -S for the cosine). C r.high is
+/// exact as a pair; S r^2 (1/2 - ...) < 2^-17.7 S and sums of its size have at most seven roundings, each below 2^-70.7
+/// S; C r^3 (1/6 - ...) < 2^-27.6 C has smaller ones, and omitted terms are below 2^-74 S and 2^-77 |r| C. If S is 0,
+/// the errors are those of r^3 / 6, below 2^-70 relative; otherwise S is twice |r| or more and the sum S / 2 or more: the
+/// relative error is below 2^-66.8 (2^-67.8 if S is large).
+template <bool fused> HEDDLE_LIBM_INLINE Pair turned(Pair s, Pair c, Pair r, Rests rests) {
   const Pair linear = exact_product<fused>(c.high, r.high);
   const Pair sum = fast_sum(s.high, linear.high);
   const double crossed = multiply_add<fused>(c.high, r.low, multiply_add<fused>(c.low, r.high, linear.low));
@@ -98,8 +101,7 @@ HEDDLE_LIBM_INLINE Pair turned(Pair s, Pair c, Pair r, Rests rests) {
 }
 
 /// sin(k pi / 512 + r).
-template <bool fused>
-HEDDLE_LIBM_INLINE Pair sine(std::int64_t k, Pair r) {
+template <bool fused> HEDDLE_LIBM_INLINE Pair sine(std::int64_t k, Pair r) {
   const Row row = row_of(k);
   return turned<fused>(row.sine, row.cosine, r, rests_of<fused>(r.high));
 }

@@ -11,11 +11,10 @@ namespace heddle::libm {
 using Word = std::uint64_t;
 __extension__ typedef unsigned __int128 Double128;  // a product of two words
 
-/// +-W 2^(exponent - 64 N), W = sum of word[i] 2^(64 i) with its highest bit set, or zero. Each operation truncates: its
-/// relative error is below 2^(2 - 64 N), the quotient's below 2^(5 - 64 N); a difference's is relative to the larger
-/// operand.
-template <int N>
-struct Wide {
+/// +-W 2^(exponent - 64 N), W = sum of word[i] 2^(64 i) with its highest bit set, or zero. Each operation truncates:
+/// its relative error is below 2^(2 - 64 N), the quotient's below 2^(5 - 64 N); a difference's is relative to the
+/// larger operand.
+template <int N> struct Wide {
   bool negative = false;
   std::int64_t exponent = 0;
   Word word[N] = {};
@@ -24,8 +23,7 @@ struct Wide {
 };
 
 /// Shift left until the highest bit is set, with the word below the lowest.
-template <int N>
-void normalise(Wide<N>& x, Word below = 0) {
+template <int N> void normalise(Wide<N>& x, Word below = 0) {
   for (int count = 0; x.word[N - 1] == 0; ++count) {
     if (count > N) {
       x = {};
@@ -44,8 +42,7 @@ void normalise(Wide<N>& x, Word below = 0) {
 }
 
 /// factor 2^power, exactly.
-template <int N>
-Wide<N> from_integer(std::int64_t factor, std::int64_t power = 0) {
+template <int N> Wide<N> from_integer(std::int64_t factor, std::int64_t power = 0) {
   Wide<N> x;
   if (factor == 0) return x;
   x.negative = factor < 0;
@@ -69,23 +66,20 @@ inline Decomposed decompose(double x) {
   return {x < 0 ? -significand : significand, biased == 0 ? -1074 : biased - 1075};
 }
 
-template <int N>
-Wide<N> from_double(double x) {
+template <int N> Wide<N> from_double(double x) {
   const Decomposed parts = decompose(x);
   return from_integer<N>(parts.significand, parts.power);
 }
 
 /// Truncated to 53 bits; the exponent must be that of a normal double.
-template <int N>
-double to_double(const Wide<N>& x) {
+template <int N> double to_double(const Wide<N>& x) {
   if (x.zero()) return 0.0;
   const Word magnitude = (x.word[N - 1] >> 11 & ((Word{1} << 52) - 1)) | static_cast<Word>(x.exponent + 1022) << 52;
   return std::bit_cast<double>(magnitude | static_cast<Word>(x.negative) << 63);
 }
 
 /// Sum of magnitudes (`minus`: their difference; |x| >= |y| then).
-template <int N>
-Wide<N> combine(const Wide<N>& x, const Wide<N>& y, bool minus) {
+template <int N> Wide<N> combine(const Wide<N>& x, const Wide<N>& y, bool minus) {
   Wide<N> z = x;
   const std::int64_t shift = x.exponent - y.exponent;
   if (y.zero() || shift >= 64 * (N + 1)) return z;
@@ -124,8 +118,7 @@ Wide<N> combine(const Wide<N>& x, const Wide<N>& y, bool minus) {
   return z;
 }
 
-template <int N>
-bool smaller(const Wide<N>& x, const Wide<N>& y) {
+template <int N> bool smaller(const Wide<N>& x, const Wide<N>& y) {
   if (x.zero() || y.zero()) return !y.zero();
   if (x.exponent != y.exponent) return x.exponent < y.exponent;
   for (int i = N - 1; i >= 0; --i) {
@@ -134,26 +127,22 @@ bool smaller(const Wide<N>& x, const Wide<N>& y) {
   return false;
 }
 
-template <int N>
-Wide<N> operator-(Wide<N> x) {
+template <int N> Wide<N> operator-(Wide<N> x) {
   x.negative = !x.negative;
   return x;
 }
 
-template <int N>
-Wide<N> operator+(const Wide<N>& x, const Wide<N>& y) {
+template <int N> Wide<N> operator+(const Wide<N>& x, const Wide<N>& y) {
   if (x.zero()) return y;
   const bool minus = x.negative != y.negative;
   return smaller(x, y) ? combine(y, x, minus) : combine(x, y, minus);
 }
 
-template <int N>
-Wide<N> operator-(const Wide<N>& x, const Wide<N>& y) {
+template <int N> Wide<N> operator-(const Wide<N>& x, const Wide<N>& y) {
   return x + -y;
 }
 
-template <int N>
-Wide<N> operator*(const Wide<N>& x, const Wide<N>& y) {
+template <int N> Wide<N> operator*(const Wide<N>& x, const Wide<N>& y) {
   Wide<N> z;
   if (x.zero() || y.zero()) return z;
   Word product[2 * N] = {};
@@ -175,8 +164,7 @@ Wide<N> operator*(const Wide<N>& x, const Wide<N>& y) {
 }
 
 /// x / divisor, for a divisor below 2^32: by halves of words.
-template <int N>
-Wide<N> operator/(const Wide<N>& x, Word divisor) {
+template <int N> Wide<N> operator/(const Wide<N>& x, Word divisor) {
   Wide<N> z = x;
   if (x.zero()) return z;
   Word rest = 0;
@@ -191,15 +179,13 @@ Wide<N> operator/(const Wide<N>& x, Word divisor) {
   return z;
 }
 
-template <int N>
-Wide<N> scaled(Wide<N> x, std::int64_t power) {
+template <int N> Wide<N> scaled(Wide<N> x, std::int64_t power) {
   if (!x.zero()) x.exponent += power;
   return x;
 }
 
 /// 1 / x by Newton's iteration from a double.
-template <int N>
-Wide<N> reciprocal(Wide<N> x) {
+template <int N> Wide<N> reciprocal(Wide<N> x) {
   const std::int64_t exponent = x.exponent;
   x.exponent = 0;
   Wide<N> y = from_double<N>(1.0 / to_double(x));
@@ -208,14 +194,12 @@ Wide<N> reciprocal(Wide<N> x) {
   return scaled(y, -exponent);
 }
 
-template <int N>
-Wide<N> operator/(const Wide<N>& x, const Wide<N>& y) {
+template <int N> Wide<N> operator/(const Wide<N>& x, const Wide<N>& y) {
   return x * reciprocal(y);
 }
 
 /// The square root of x > 0 by Newton's iteration for 1 / sqrt x.
-template <int N>
-Wide<N> root(Wide<N> x) {
+template <int N> Wide<N> root(Wide<N> x) {
   if (x.zero()) return x;
   const std::int64_t half = x.exponent >> 1;
   x.exponent -= 2 * half;
@@ -226,17 +210,15 @@ Wide<N> root(Wide<N> x) {
 }
 
 /// A result of rounding: its bits are right if decided.
-template <class Real>
-struct Rounded {
+template <class Real> struct Rounded {
   Real value;
   bool decided;
   bool inexact_tiny;  // subnormal or zero, and rounded
 };
 
-/// Round to nearest even a number whose error is below 2^(guard - 64 N) relative; guard < 0: it is exact. Overflow gives
-/// infinity; flags are left alone.
-template <class Real, int N>
-Rounded<Real> rounded(const Wide<N>& x, int guard) {
+/// Round to nearest even a number whose error is below 2^(guard - 64 N) relative; guard < 0: it is exact. Overflow
+/// gives infinity; flags are left alone.
+template <class Real, int N> Rounded<Real> rounded(const Wide<N>& x, int guard) {
   constexpr bool is_double = sizeof(Real) == 8;
   constexpr int digits = is_double ? 53 : 24;
   constexpr int lowest = is_double ? -1021 : -125;  // exponent of the smallest normal, as Wide counts it

@@ -21,7 +21,8 @@ class Functions : public ::testing::TestWithParam<One> {
     ++checked_;
     if (same(found, expected)) return;
     ++wrong_;
-    if (wrong_ < 10) ADD_FAILURE() << GetParam().name << "(" << hex(x) << ") = " << hex(found) << ", not " << hex(expected);
+    if (wrong_ < 10)
+      ADD_FAILURE() << GetParam().name << "(" << hex(x) << ") = " << hex(found) << ", not " << hex(expected);
   }
   void around(double x) {
     for (const double sign : {1.0, -1.0}) {
@@ -78,9 +79,9 @@ TEST_P(Functions, NeighboursOfSimpleNumbers) {
   EXPECT_EQ(wrong_, 0) << checked_;
 }
 
-// Worst cases by Lefevre and Muller ("Worst cases for correct rounding of the elementary functions in double precision"), by
-// Kahan and McDonald (the double nearest to a multiple of pi / 2, 6381956970095103 2^797), and cases of a search
-// (hard_cases.cpp), whatever function they are of.
+// Worst cases by Lefevre and Muller ("Worst cases for correct rounding of the elementary functions in double
+// precision"), by Kahan and McDonald (the double nearest to a multiple of pi / 2, 6381956970095103 2^797), and cases of
+// a search (hard_cases.cpp), whatever function they are of.
 TEST_P(Functions, HardArguments) {
   const std::vector<double> hard = {
 #include "libm/hard_cases.inc"
@@ -106,7 +107,8 @@ TEST_P(Functions, SampleOfAllFloats) {
     const double near = f.system(static_cast<double>(x));
     const double low = near - std::abs(near) * 0x1p-44;
     const double high = near + std::abs(near) * 0x1p-44;
-    const float expected = static_cast<float>(low) == static_cast<float>(high) ? static_cast<float>(near) : oracle(f.exact, x);
+    const float expected =
+        static_cast<float>(low) == static_cast<float>(high) ? static_cast<float>(near) : oracle(f.exact, x);
     if (same(found, expected)) continue;
     ++wrong;
     if (wrong < 10) ADD_FAILURE() << f.name << "f(" << hex(x) << ") = " << hex(found) << ", not " << hex(expected);

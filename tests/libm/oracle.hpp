@@ -17,11 +17,9 @@
 
 namespace heddle::libm::test {
 
-template <class Real>
-using BitsOf = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
+template <class Real> using BitsOf = std::conditional_t<sizeof(Real) == 8, std::uint64_t, std::uint32_t>;
 
-template <class Real>
-BitsOf<Real> bits(Real x) {
+template <class Real> BitsOf<Real> bits(Real x) {
   return std::bit_cast<BitsOf<Real>>(x);
 }
 
@@ -29,8 +27,7 @@ using Compute = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 using ComputeTwo = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 
 /// A number of MPFR in the format of Real, subnormals included.
-template <class Real>
-class Oracle {
+template <class Real> class Oracle {
  public:
   Oracle() {
     mpfr_set_emin(-1073 - 53);
@@ -59,8 +56,7 @@ class Oracle {
   [[nodiscard]] bool exact() const { return exact_; }
 
  private:
-  template <class Function>
-  Real rounded(const Function& function) {
+  template <class Function> Real rounded(const Function& function) {
     constexpr bool is_double = sizeof(Real) == 8;
     mpfr_set_emin(is_double ? -1073 : -148);
     mpfr_set_emax(is_double ? 1024 : 128);
@@ -89,28 +85,40 @@ struct One {
 };
 
 inline std::vector<One> functions_of_one() {
-#define HEDDLE_LIBM_ENTRY(name, lowest, highest) \
-  { #name, heddle::libm::name, heddle::libm::name, mpfr_##name, static_cast<double (*)(double)>(std::name), lowest, highest }
+#define HEDDLE_LIBM_ENTRY(name, lowest, highest)                                                                      \
+  {                                                                                                                   \
+#name, heddle::libm::name, heddle::libm::name, mpfr_##name, static_cast < double (*)(double)>(std::name), lowest, \
+        highest                                                                                                       \
+  }
   return {
-      HEDDLE_LIBM_ENTRY(exp, -746, 710), HEDDLE_LIBM_ENTRY(log, 0, 1e308),   HEDDLE_LIBM_ENTRY(sin, -100, 100),
-      HEDDLE_LIBM_ENTRY(cos, -100, 100), HEDDLE_LIBM_ENTRY(tan, -100, 100), HEDDLE_LIBM_ENTRY(cbrt, -100, 100),
-      HEDDLE_LIBM_ENTRY(exp2, -1076, 1025), HEDDLE_LIBM_ENTRY(expm1, -40, 710), HEDDLE_LIBM_ENTRY(log2, 0, 1e308),
-      HEDDLE_LIBM_ENTRY(log10, 0, 1e308), HEDDLE_LIBM_ENTRY(log1p, -1, 1e30),
+      HEDDLE_LIBM_ENTRY(exp, -746, 710),
+      HEDDLE_LIBM_ENTRY(log, 0, 1e308),
+      HEDDLE_LIBM_ENTRY(sin, -100, 100),
+      HEDDLE_LIBM_ENTRY(cos, -100, 100),
+      HEDDLE_LIBM_ENTRY(tan, -100, 100),
+      HEDDLE_LIBM_ENTRY(cbrt, -100, 100),
+      HEDDLE_LIBM_ENTRY(exp2, -1076, 1025),
+      HEDDLE_LIBM_ENTRY(expm1, -40, 710),
+      HEDDLE_LIBM_ENTRY(log2, 0, 1e308),
+      HEDDLE_LIBM_ENTRY(log10, 0, 1e308),
+      HEDDLE_LIBM_ENTRY(log1p, -1, 1e30),
       {"exp10", heddle::libm::exp10, heddle::libm::exp10, mpfr_exp10, ::exp10, -324, 309},
-      HEDDLE_LIBM_ENTRY(sinh, -711, 711), HEDDLE_LIBM_ENTRY(cosh, -711, 711), HEDDLE_LIBM_ENTRY(tanh, -24, 24),
-      HEDDLE_LIBM_ENTRY(asin, -1, 1), HEDDLE_LIBM_ENTRY(acos, -1, 1), HEDDLE_LIBM_ENTRY(atan, -10, 10),
+      HEDDLE_LIBM_ENTRY(sinh, -711, 711),
+      HEDDLE_LIBM_ENTRY(cosh, -711, 711),
+      HEDDLE_LIBM_ENTRY(tanh, -24, 24),
+      HEDDLE_LIBM_ENTRY(asin, -1, 1),
+      HEDDLE_LIBM_ENTRY(acos, -1, 1),
+      HEDDLE_LIBM_ENTRY(atan, -10, 10),
   };
 #undef HEDDLE_LIBM_ENTRY
 }
 
 /// Equal bits, or both NaN.
-template <class Real>
-bool same(Real x, Real y) {
+template <class Real> bool same(Real x, Real y) {
   return bits(x) == bits(y) || (x != x && y != y);
 }
 
-template <class Real>
-std::string hex(Real x) {
+template <class Real> std::string hex(Real x) {
   char text[64];
   std::snprintf(text, sizeof text, "%a", static_cast<double>(x));
   return text;

@@ -4,15 +4,15 @@
 namespace heddle::libm::test {
 namespace {
 
-template <class Real>
-class PowTest : public ::testing::Test {
+template <class Real> class PowTest : public ::testing::Test {
  protected:
   void check(Real x, Real y) {
     const Real found = libm::pow(x, y);
     const Real expected = oracle_(mpfr_pow, x, y);
     ++checked_;
     if (same(found, expected)) return;
-    if (++wrong_ < 10) ADD_FAILURE() << "pow(" << hex(x) << ", " << hex(y) << ") = " << hex(found) << ", not " << hex(expected);
+    if (++wrong_ < 10)
+      ADD_FAILURE() << "pow(" << hex(x) << ", " << hex(y) << ") = " << hex(found) << ", not " << hex(expected);
   }
   Real any(std::mt19937_64& random) { return std::bit_cast<Real>(static_cast<BitsOf<Real>>(random())); }
   Oracle<Real> oracle_;

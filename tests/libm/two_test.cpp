@@ -7,8 +7,7 @@
 namespace heddle::libm::test {
 namespace {
 
-template <class Real>
-class TwoTest : public ::testing::Test {
+template <class Real> class TwoTest : public ::testing::Test {
  protected:
   void check(Real x, Real y) {
     compare("atan2", libm::atan2(x, y), oracle_(mpfr_atan2, x, y), x, y);
@@ -55,7 +54,8 @@ TYPED_TEST(TwoTest, ExactCasesAndTies) {
   for (int a = 1; a < 60; ++a) {
     for (int b = 1; b < a; ++b) {
       const Real legs[2] = {static_cast<Real>(a * a - b * b), static_cast<Real>(2 * a * b)};
-      for (const int power : {0, Limits::min_exponent - Limits::digits, Limits::min_exponent - 8, Limits::max_exponent - 12}) {
+      for (const int power :
+           {0, Limits::min_exponent - Limits::digits, Limits::min_exponent - 8, Limits::max_exponent - 12}) {
         this->check_signs(std::ldexp(legs[0], power), std::ldexp(legs[1], power));
         this->check_signs(std::nextafter(std::ldexp(legs[0], power), Real(0)), std::ldexp(legs[1], power));
       }

@@ -30,7 +30,8 @@ const OptionTable<RunOptions>& run_options() {
       {"--device", &RunOptions::device, Flag{},
        "Compute large products on the GPU, where copies there and back take less time than it saves; the bits stay"},
       {"--libm", &RunOptions::libm, Flag{},
-       "Preload exp, log, pow, sin and other elementary functions that round correctly, and switch off NumPy's own loops for them"},
+       "Preload exp, log, pow, sin and other elementary functions that round correctly, and switch off NumPy's own "
+       "loops for them"},
   };
   return table;
 }
