@@ -80,6 +80,9 @@ void add_all() {
   HEDDLE_LIBM_ADD(one, atan, -5, 5)
   HEDDLE_LIBM_ADD(two, atan2, -10, 10)
   HEDDLE_LIBM_ADD(two, hypot, -10, 10)
+  HEDDLE_LIBM_ADD(one, asinh, -5, 5)
+  HEDDLE_LIBM_ADD(one, acosh, 1, 10)
+  HEDDLE_LIBM_ADD(one, atanh, -1, 1)
   add_one<double>("sin_large", heddle::libm::sin, ::sin, 1e5, 1e12);
   add_one<float>("sinf_large", heddle::libm::sin, ::sinf, 1e7, 1e12);
 }

@@ -89,8 +89,8 @@ inline constexpr double sine_error = 0x1.3p-67;
 /// S cos r + C sin r as a pair that is not normalised, S and C of the table (or C and -S for the cosine). C r.high is
 /// exact as a pair; S r^2 (1/2 - ...) < 2^-17.7 S and sums of its size have at most seven roundings, each below 2^-70.7
 /// S; C r^3 (1/6 - ...) < 2^-27.6 C has smaller ones, and omitted terms are below 2^-74 S and 2^-77 |r| C. If S is 0,
-/// the errors are those of r^3 / 6, below 2^-70 relative; otherwise S is twice |r| or more and the sum S / 2 or more: the
-/// relative error is below 2^-66.8 (2^-67.8 if S is large).
+/// the errors are those of r^3 / 6, below 2^-70 relative; otherwise S is twice |r| or more and the sum S / 2 or more:
+/// the relative error is below 2^-66.8 (2^-67.8 if S is large).
 template <bool fused> HEDDLE_LIBM_INLINE Pair turned(Pair s, Pair c, Pair r, Rests rests) {
   const Pair linear = exact_product<fused>(c.high, r.high);
   const Pair sum = fast_sum(s.high, linear.high);

@@ -117,7 +117,7 @@ TEST_P(Functions, SampleOfAllFloats) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Libm, Functions, ::testing::ValuesIn(functions_of_one()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace heddle::libm::test

@@ -109,6 +109,9 @@ inline std::vector<One> functions_of_one() {
       HEDDLE_LIBM_ENTRY(asin, -1, 1),
       HEDDLE_LIBM_ENTRY(acos, -1, 1),
       HEDDLE_LIBM_ENTRY(atan, -10, 10),
+      HEDDLE_LIBM_ENTRY(asinh, -10, 10),
+      HEDDLE_LIBM_ENTRY(acosh, 1, 10),
+      HEDDLE_LIBM_ENTRY(atanh, -1, 1),
   };
 #undef HEDDLE_LIBM_ENTRY
 }
