@@ -83,12 +83,12 @@ template <bool fused> HEDDLE_LIBM_INLINE double atan_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-27) > bits_of(0x1p64) - bits_of(0x1p-27)) return atan_special(x);
   const double magnitude = from_bits(size);
-  const double flat = number_of(magnitude <= 1);
-  const double smaller = least_of(magnitude, 1);
-  const double larger = largest_of(magnitude, 1);
-  const double ratio = static_cast<float>(smaller) / static_cast<float>(larger);
-  const Pair arc = arctangent<fused>({smaller, 0}, {larger, 0}, ratio);
-  const Pair value = turned_angle(1 - flat, 2 * flat - 1, arc);
+  Pair value;
+  if (magnitude <= 1) {
+    value = arctangent<fused>({magnitude, 0}, {1, 0}, magnitude);
+  } else {
+    value = turned_angle(1, -1, arctangent<fused>({1, 0}, {magnitude, 0}, 1.0F / static_cast<float>(magnitude)));
+  }
   double result = 0;
   return certain(value, result) ? with_sign_of(result, x) : atan_accurate(x, value.high);
 }

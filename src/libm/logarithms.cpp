@@ -60,11 +60,10 @@ template <bool fused> HEDDLE_LIBM_INLINE double log_body(double x) {
   return certain<fused>(value, 0x1p-68, result) ? result : log_accurate(x, value.high, Base::e);
 }
 
-/// The logarithm, normalised, times 1 / log 2 or 1 / log 10 in 106 bits.
+/// The logarithm times 1 / log 2 or 1 / log 10 in 106 bits; its low part, below 2^-19 of the high one, rounds by 2^-72.
 template <bool fused, Base base> HEDDLE_LIBM_INLINE double scaled_logarithm(double x) {
   if (bits_of(x) - 1 >= bits_of(infinity<double>) - 1) return log_special(x);
-  const Pair sum = logarithm<fused>(x);
-  const Pair value = fast_sum(sum.high, sum.low);
+  const Pair value = logarithm<fused>(x);
   double result = 0;
   const Pair inverse = base == Base::two ? inverse_log_two[0] : inverse_log_ten[0];
   return certain<fused>(product<fused>(value, inverse), 0x1p-68, result) ? result : log_accurate(x, value.high, base);

@@ -29,7 +29,7 @@
   static result heddle_libm_plain_##name parameters {                                           \
     return heddle::libm::name##_body<false> arguments;                                          \
   }                                                                                             \
-  static auto heddle_libm_choose_##name() -> result(*) parameters {                             \
+  [[gnu::visibility("hidden")]] auto heddle_libm_choose_##name() -> result(*) parameters {      \
     __builtin_cpu_init();                                                                       \
     return __builtin_cpu_supports("fma") ? heddle_libm_fused_##name : heddle_libm_plain_##name; \
   }                                                                                             \
