@@ -53,10 +53,13 @@ template <bool fused> HEDDLE_LIBM_INLINE double exponential_of_steps(double step
   return multiply_add<fused>(t, q, t);
 }
 
-/// Return true if all numbers within |value| error of value round to the same float.
+/// Return true if all numbers within |value| error of value, whose float is normal, round to the same float: the 29
+/// bits that a float drops are not that near to a half.
 HEDDLE_LIBM_INLINE bool certain_float(double value, double error, float& result) {
-  result = static_cast<float>(multiply_add<false>(value, error, value));
-  return result == static_cast<float>(multiply_add<false>(value, -error, value));
+  const auto width = static_cast<std::uint32_t>(error * 0x1p53) + 1;
+  const std::uint32_t dropped = static_cast<std::uint32_t>(bits_of(value)) & 0x1fffffff;
+  result = static_cast<float>(value);
+  return dropped - (0x10000000 - width) > 2 * width;
 }
 
 }  // namespace heddle::libm
