@@ -228,7 +228,7 @@ class Options(CommandTest):
         self.write("a,b.h5", "")
         self.refuse("verify", "deck.h5", "a,b.h5", message="a,b.h5: is not a readable HDF5 file")
         self.refuse("tdse", message="DECK is required")
-        self.refuse("verify", message="required")
+        self.refuse("verify", message="no file; expected files of `heddle tdse`, or --manifest")
         self.refuse("plot", message="required")
         self.refuse("plot", "--input", "none.h5", message="none.h5: there is no such file")
 
