@@ -57,8 +57,9 @@ class Verify(TdseCommandTest):
             rows = report["results"]["manifest"]
             self.assertGreaterEqual(len(rows), 60)
             self.assertEqual(len({row["name"] for row in rows}), len(rows))
-            # Each result is another one.
-            self.assertEqual(len({row["sha256"] for row in rows}), len(rows))
+            # Each result is another one, but for keys: both algorithms must find the same groups.
+            keys = {row["sha256"] for row in rows if row["name"].startswith("duplicates")}
+            self.assertEqual((len(keys), len({row["sha256"] for row in rows})), (1, len(rows) - 1))
         report = self.succeed("verify", "--manifest", "--only", "faces")
         self.assertEqual([row["name"] for row in report["results"]["manifest"]], ["faces 32-bit", "faces 64-bit"])
 

@@ -187,7 +187,8 @@ TYPED_TEST(Memory, OfWhatCannotBeIsRefused) {
                        [&] { static_cast<void>(lu_memory<T>(many, many, ranks)); });
   test::expect_refusal(ErrorKind::argument, "expected fewer than 2^31 rows or columns",
                        [&] { LuPlan<T>(this->comm, many, many); });
-  EXPECT_GT(lu_memory<T>(many, 4, ranks), 1e12);
+  // Several ranks need a copy in columns; one factors the matrix where it is.
+  EXPECT_GT(lu_memory<T>(many, 4, ranks), ranks > 1 ? 1e12 : 0.0);
 }
 
 TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
