@@ -11,4 +11,7 @@ namespace heddle::driver {
 /// there.
 [[nodiscard]] std::optional<std::filesystem::path> find_shared(const std::filesystem::path& name);
 
+/// The same; throws Error(input) if there is no such file.
+[[nodiscard]] std::filesystem::path shared_file(const std::filesystem::path& name);
+
 }  // namespace heddle::driver

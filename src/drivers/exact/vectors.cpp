@@ -6,7 +6,6 @@
 #include "drivers/support/options/matrix_options.hpp"
 #include "drivers/support/options/scalars.hpp"
 #include "drivers/support/process/clock.hpp"
-#include "drivers/support/process/sha256.hpp"
 #include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
 #include <heddle/exact/matrix.hpp>
@@ -121,13 +120,12 @@ Column<T> result_of(Context& context, Report& report, const Options& options, In
   };
   repeat_warm(1, run_once, [&](double counted) { seconds = counted; });
   const HostMatrix<T> host = gather(found.matrix, 0);
-  Sha256 hash;
-  hash.add_numbers(host.data(), host.size());
+  const std::string digest = hash_of<T>(host);
   auto& results = report.results();
-  results["sha256"] = hash.digest();
+  results["sha256"] = digest;
   results["seconds"] = seconds;
   context.say(format("%lld elements, %s, by %s sums: %.4g s, sha256 %s", static_cast<long long>(host.size()),
-                     options.scalar.c_str(), options.algorithm.c_str(), seconds, hash.digest().c_str()));
+                     options.scalar.c_str(), options.algorithm.c_str(), seconds, digest.c_str()));
   if (options.compare) {
     const Column<T> by_plain = begun<T>(comm, rows, old);
     run(Algorithm::plain, by_plain);

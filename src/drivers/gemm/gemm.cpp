@@ -6,7 +6,6 @@
 #include "drivers/support/matrices/product_check.hpp"
 #include "drivers/support/options/scalars.hpp"
 #include "drivers/support/process/clock.hpp"
-#include "drivers/support/process/sha256.hpp"
 #include "drivers/support/process/text.hpp"
 #include "drivers/support/rates.hpp"
 #include "drivers/support/repeats.hpp"
@@ -222,13 +221,7 @@ template <Scalar T> class Run {
   // Enter the hash of the product's bits.
   void enter_hash(Report& report) const {
     const auto start = std::chrono::steady_clock::now();
-    const HostMatrix<T> C = gather(problem_.C, 0);
-    std::string digest;
-    context_.comm().on_rank(0, [&] {
-      Sha256 hash;
-      for (std::size_t j = 0; j < C.extent(1); ++j) hash.add_numbers(&C(0, j), C.extent(0));
-      digest = hash.digest();
-    });
+    const std::string digest = hash_of(problem_.C);
     report.results()["sha256"] = digest;
     report.times()["hash"] = seconds_since(start);
     context_.say("sha256 " + digest);

@@ -39,11 +39,10 @@ std::vector<ManifestResult> all_results() {
 
 // Run the script of Python's results, which prints them; return its exit status.
 int python_status() {
-  const auto script = find_shared("manifest/python_results.py");
-  require(script.has_value(), "manifest/python_results.py is missing from share/heddle of this installation");
+  const std::filesystem::path script = shared_file("manifest/python_results.py");
   const std::string python = python_program();
-  const int status = run_program({"/proc/self/exe", "run", python, "-B", script->string()},
-                                 {.environment = environment_outside_mpi()});
+  const int status =
+      run_program({"/proc/self/exe", "run", python, "-B", script.string()}, {.environment = environment_outside_mpi()});
   require(status <= 1, python, " could not compute the results of NumPy; set HEDDLE_PYTHON to a Python 3 with NumPy");
   return status;
 }
@@ -62,8 +61,7 @@ int verify_manifest(Context& context, const std::string& only, bool python) {
   Progress progress = context.progress("verify");
   for (std::size_t k = 0; k < results.size(); ++k) {
     const std::string& name = results[k].name;
-    std::string found = results[k].compute(context.comm());
-    context.comm().broadcast(found, 0);
+    const std::string found = results[k].compute(context.comm());
     const auto* const expected =
         std::find_if(std::begin(stored), std::end(stored), [&](const Expected& row) { return row.name == name; });
     const bool known = expected != std::end(stored);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/support/matrices/matrices.hpp"
+#include "drivers/support/options/scalars.hpp"
 #include "drivers/support/process/sha256.hpp"
 #include <heddle/comm/communicator.hpp>
 #include <heddle/dist/matrix.hpp>
@@ -12,7 +13,7 @@
 
 namespace heddle::driver {
 
-/// A result of the manifest: a name, and the computation of its SHA-256, which is collective and tells rank 0.
+/// A result of the manifest: a name, and the computation of its SHA-256, which is collective.
 struct ManifestResult {
   std::string name;
   std::function<std::string(const Communicator&)> compute;
@@ -27,18 +28,11 @@ void add_small_matrices(std::vector<ManifestResult>& results);
 void add_searches(std::vector<ManifestResult>& results);
 void add_wave_functions(std::vector<ManifestResult>& results);
 
-/// The name of a scalar type in a result's name.
-template <Scalar T> [[nodiscard]] std::string scalar_in_name() {
-  const std::string real = sizeof(Real<T>) == 8 ? "double" : "float";
-  return is_complex<T> ? "complex-" + real : real;
-}
-
-/// Call work.operator()<T>(" T") for each of the four scalar types, with its name.
+/// Call work.operator()<T>(name) for each of the four scalar types.
 template <class Work> void for_each_scalar(const Work& work) {
-  work.template operator()<double>(scalar_in_name<double>());
-  work.template operator()<float>(scalar_in_name<float>());
-  work.template operator()<Kokkos::complex<double>>(scalar_in_name<Kokkos::complex<double>>());
-  work.template operator()<Kokkos::complex<float>>(scalar_in_name<Kokkos::complex<float>>());
+  for (const std::string name : {"double", "float", "complex-double", "complex-float"}) {
+    with_scalar(name, [&]<class T>() { work.template operator()<T>(name); });
+  }
 }
 
 /// Random numbers in bands of rows.
@@ -46,15 +40,6 @@ template <Scalar T>
 [[nodiscard]] DistributedMatrix<T> random_bands(const Communicator& comm, Index rows, Index columns,
                                                 std::uint64_t seed) {
   return random_matrix<T>(comm, rows, columns, "rows", seed);
-}
-
-/// Hash a matrix by its columns, on rank 0; "" on the others.
-template <Scalar T> [[nodiscard]] std::string hash_of(const DistributedMatrix<T>& A) {
-  const HostMatrix<T> whole = gather(A, 0);
-  if (A.communicator().rank() != 0) return {};
-  Sha256 hash;
-  for (std::size_t j = 0; j < whole.extent(1); ++j) hash.add_numbers(&whole(0, j), whole.extent(0));
-  return hash.digest();
 }
 
 /// Hash Views, each in the order of its elements in memory.

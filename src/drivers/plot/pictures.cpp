@@ -12,13 +12,10 @@ namespace heddle::driver {
 
 void draw(const Picture& picture, const std::filesystem::path& input, const std::filesystem::path& output,
           const std::vector<std::string>& more) {
-  const auto script = find_shared(picture.script);
-  if (!script) {
-    throw Error(ErrorKind::input, message_of(picture.script, " is missing from share/heddle of this installation"));
-  }
+  const std::filesystem::path script = shared_file(picture.script);
   PendingFile pending(output);
   const std::string interpreter = python_program();
-  std::vector<std::string> words = {interpreter, "-B", script->string(), input.string(), pending.path().string()};
+  std::vector<std::string> words = {interpreter, "-B", script.string(), input.string(), pending.path().string()};
   words.insert(words.end(), more.begin(), more.end());
   const int status = run_program(words);
   if (status == 127) throw Error(ErrorKind::input, interpreter + " could not be run; set HEDDLE_PYTHON to a Python 3");

@@ -5,7 +5,6 @@
 #include "drivers/support/options/matrix_options.hpp"
 #include "drivers/support/options/scalars.hpp"
 #include "drivers/support/process/clock.hpp"
-#include "drivers/support/process/sha256.hpp"
 #include "drivers/support/process/text.hpp"
 #include "drivers/support/repeats.hpp"
 #include <heddle/solve/solve.hpp>
@@ -213,14 +212,7 @@ template <Scalar T> class Run {
                                : format("determinant %.17g 2^%lld", re, exponent));
   }
   void hash() {
-    const HostMatrix<T> whole = gather(X_, 0);
-    std::string digest;
-    context_.comm().on_rank(0, [&] {
-      Sha256 hash;
-      hash.add_numbers(whole.data(), whole.size());
-      digest = hash.digest();
-    });
-    context_.comm().broadcast(digest, 0);
+    const std::string digest = hash_of(X_);
     report_.results()["sha256"] = digest;
     context_.say("sha256 " + digest);
   }

@@ -1,5 +1,6 @@
 // The Hamiltonian on the host: its checks, its potential, and its product with a vector.
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
+#include "schrodinger/hamiltonian/potential_values.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/hamiltonian.hpp>
 
@@ -48,7 +49,7 @@ void Hamiltonian::require_finite_energies() const {
   const char* key = potential_.kind == PotentialKind::soft_core  ? "potential.charge"
                     : potential_.kind == PotentialKind::harmonic ? "potential.omega"
                                                                  : "potential.file";
-  const auto values = potential_energy(grid_, potential_, nuclei_, 0.0);
+  const auto values = potential_values(grid_, potential_, nuclei_, 0.0);
   for (Index i = 0; i < grid_.points; ++i) {
     double size = values[i];
     require(std::isfinite(size), key, ": V = ", size, " at point ", i + 1, ", x = ", grid_.x(i),
@@ -65,7 +66,7 @@ bool Hamiltonian::moves() const noexcept {
 }
 
 std::vector<double> Hamiltonian::potential_at(double time) const {
-  std::vector<double> values = potential_energy(grid_, potential_, nuclei_, time);
+  std::vector<double> values = potential_values(grid_, potential_, nuclei_, time);
   if (pulses_.empty()) return values;
   const double now = field(time);
   for (Index i = 0; i < grid_.points; ++i) values[i] += grid_.x(i) * now;

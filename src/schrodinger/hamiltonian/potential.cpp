@@ -1,8 +1,8 @@
 // Potential energies of the electron and the motion of the nuclei.
 #include "core/elementary.hpp"
 #include "core/names.hpp"
+#include "schrodinger/hamiltonian/potential_values.hpp"
 #include <heddle/core/error.hpp>
-#include <heddle/schrodinger/potential.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -105,6 +105,10 @@ void validate(const Grid& grid, const Potential& potential, const Nuclei& nuclei
 std::vector<double> potential_energy(const Grid& grid, const Potential& potential, const Nuclei& nuclei, double time) {
   validate(grid);
   validate(grid, potential, nuclei);
+  return potential_values(grid, potential, nuclei, time);
+}
+
+std::vector<double> potential_values(const Grid& grid, const Potential& potential, const Nuclei& nuclei, double time) {
   std::vector<double> values(grid.points);
   const auto centres = nuclei.positions(time);
   for (Index i = 0; i < grid.points; ++i) {

@@ -3,6 +3,7 @@
 
 #include "drivers/support/context.hpp"
 #include "drivers/support/outputs.hpp"
+#include "drivers/support/process/sha256.hpp"
 #include <heddle/core/random.hpp>
 #include <heddle/dist/matrix.hpp>
 
@@ -42,6 +43,22 @@ template <Scalar T>
   DistributedMatrix<T> A(comm, placement_from(place, rows, columns, comm.size()));
   fill(A, RandomElement<T>{seed});
   return A;
+}
+
+/// Return the SHA-256 of a matrix by its columns.
+template <Scalar T> [[nodiscard]] std::string hash_of(const HostMatrix<T>& whole) {
+  Sha256 hash;
+  for (std::size_t j = 0; j < whole.extent(1); ++j) hash.add_numbers(&whole(0, j), whole.extent(0));
+  return hash.digest();
+}
+/// Collective: the same of a distributed matrix, which is gathered on rank 0; every rank gets the digits.
+template <Scalar T> [[nodiscard]] std::string hash_of(const DistributedMatrix<T>& A) {
+  const Communicator& comm = A.communicator();
+  const HostMatrix<T> whole = gather(A, 0);
+  std::string digest;
+  comm.on_rank(0, [&] { digest = hash_of<T>(whole); });
+  comm.broadcast(digest, 0);
+  return digest;
 }
 
 /// Reads the matrix in `path` into the placement that `place` names.

@@ -3,7 +3,6 @@
 
 #include <heddle/core/scalar.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
