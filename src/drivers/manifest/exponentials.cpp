@@ -7,12 +7,11 @@ namespace heddle::driver {
 namespace {
 
 constexpr Index exponent_order = 40;
-constexpr GemmOptions emulated_powers{.arithmetic = Arithmetic::emulated};
 
 template <Scalar T, ExpmMethod method> std::string exponential(const Communicator& comm) {
   const auto A = random_bands<T>(comm, exponent_order, exponent_order, 40);
   const auto E = random_bands<T>(comm, exponent_order, exponent_order, 41);
-  (void)expm(comm, A, E, {.method = method, .gemm = emulated_powers});
+  (void)expm(comm, A, E, {.method = method, .gemm = {.arithmetic = Arithmetic::emulated}});
   return hash_of(E);
 }
 
@@ -20,7 +19,7 @@ template <Scalar T> std::string derivative(const Communicator& comm) {
   const auto A = random_bands<T>(comm, exponent_order, exponent_order, 42);
   const auto D = random_bands<T>(comm, exponent_order, exponent_order, 43);
   const auto L = random_bands<T>(comm, exponent_order, exponent_order, 44);
-  (void)expm_frechet(comm, A, D, L, {.gemm = emulated_powers});
+  (void)expm_frechet(comm, A, D, L, {.gemm = {.arithmetic = Arithmetic::emulated}});
   return hash_of(L);
 }
 

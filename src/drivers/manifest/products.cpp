@@ -7,13 +7,11 @@
 namespace heddle::driver {
 namespace {
 
-constexpr GemmOptions emulated_product{.arithmetic = Arithmetic::emulated};
-
 template <Scalar T> std::string product(const Communicator& comm) {
   const auto A = random_bands<T>(comm, 61, 83, 1);
   const auto B = random_bands<T>(comm, 83, 47, 2);
   const auto C = random_bands<T>(comm, 61, 47, 3);
-  gemm(comm, Operation::none, Operation::none, T(1), A, B, T(0), C, emulated_product);
+  gemm(comm, Operation::none, Operation::none, T(1), A, B, T(0), C, {.arithmetic = Arithmetic::emulated});
   return hash_of(C);
 }
 
@@ -21,7 +19,8 @@ template <Scalar T> std::string product_of_adjoints(const Communicator& comm) {
   const auto A = random_bands<T>(comm, 83, 61, 4);
   const auto B = random_bands<T>(comm, 47, 83, 5);
   const auto C = random_bands<T>(comm, 61, 47, 6);
-  gemm(comm, Operation::conjugate_transpose, Operation::transpose, T(-0.75), A, B, T(1.5), C, emulated_product);
+  gemm(comm, Operation::conjugate_transpose, Operation::transpose, T(-0.75), A, B, T(1.5), C,
+       {.arithmetic = Arithmetic::emulated});
   return hash_of(C);
 }
 
@@ -44,7 +43,7 @@ template <Scalar T> std::string graded_product(const Communicator& comm) {
   const auto C = random_bands<T>(comm, 40, 40, 9);
   fill(A, Graded<T>{{7}, -1, 0});
   fill(B, Graded<T>{{8}, 0, 1});
-  gemm(comm, Operation::none, Operation::none, T(1), A, B, T(0), C, emulated_product);
+  gemm(comm, Operation::none, Operation::none, T(1), A, B, T(0), C, {.arithmetic = Arithmetic::emulated});
   return hash_of(C);
 }
 
