@@ -51,6 +51,13 @@ install_packages() {
     die "apt could not install them"
 }
 
+# debian_mirror: the mirror that the system itself uses, in whichever format its sources are written; nothing without one.
+debian_mirror() {
+  apt-get indextargets --format "\$(RELEASE) \$(COMPONENT) \$(REPO_URI)" 'Created-By: Packages' |
+    awk -v codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-sid}")" '
+      $2 == "main" && ($1 == codename || $1 ~ /^(oldstable|stable|testing|unstable|sid)$/) { print $3; exit }'
+}
+
 # configure PRESET FOLDER [ARGUMENT...]: code for this machine, with the user's Kokkos where CMake finds one that serves
 # (Kokkos_ROOT, CMAKE_PREFIX_PATH or CMAKE_TOOLCHAIN_FILE in the environment), else with Debian's in a private prefix.
 configure() {
