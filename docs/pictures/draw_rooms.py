@@ -11,7 +11,7 @@ from pathlib import Path
 from parts import BESIDE, COLOURS, HEIGHT, arrow, frame, picture, text
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "ci"))
+sys.path.insert(0, str(ROOT / "ci/lints"))
 import rooms  # noqa: E402  (its folder is not on the path before)
 import draw_paths  # noqa: E402
 

@@ -1,5 +1,5 @@
 # The room of a source alone determines how a product and a sum are rounded; no list of files overrides it
-# (ci/include_graph.py checks that, and that docs/architecture.md has the same rooms). GCC and Clang keep two roundings
+# (ci/lints/include_graph.py checks that, and that docs/architecture.md has the same rooms). GCC and Clang keep two roundings
 # everywhere (HeddleFlags.cmake); nvcc fuses them by default.
 #
 # Rooms that promise the same bits on every backend: two roundings on GPUs, too.

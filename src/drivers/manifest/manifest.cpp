@@ -20,7 +20,7 @@ struct Expected {
   std::string_view sha256;
 };
 
-// A definition whose bits change gets a new version here and a line in CHANGELOG.md (ci/manifest.py).
+// A definition whose bits change gets a new version here and a line in CHANGELOG.md (ci/lints/manifest.py).
 constexpr Expected stored[] = {
 #include "drivers/manifest/expected.inc"
 };

@@ -6,8 +6,8 @@ computed, and the public functions of the Python package. A function counts as h
 it, an enumerator where one names it or draws all values of its enumeration (`all_values<Enumeration>`, or a cast from a
 number that was drawn), a function of Python where tests/hunt/values.py names it. LEFT_OUT says what is not hunted, and why.
 
-    ci/hunted.py               says what is missing, one a line; exit status 1 if there is any, or if LEFT_OUT is out of date
-    ci/hunted.py --self-test   checks that a planted one is found
+    ci/lints/hunted.py               says what is missing, one a line; exit status 1 if there is any, or if LEFT_OUT is out of date
+    ci/lints/hunted.py --self-test   checks that a planted one is found
 """
 import pathlib
 import re
@@ -121,7 +121,7 @@ def python_functions(package):
 
 
 def findings(root):
-    hunt = "\n".join(path.read_text() for path in sorted((root / "tests/hunt").glob("*.[ch]pp")))
+    hunt = "\n".join(path.read_text() for path in sorted((root / "tests/hunt").rglob("*.[ch]pp")))
     used = set()
     for header in sorted((root / "include/heddle").rglob("*.hpp")):
         where = str(header.relative_to(root / "include/heddle"))
@@ -140,7 +140,7 @@ def findings(root):
             used.add(f"python:{name}")
         elif f'"{name}"' not in values:
             yield f"python/heddle: tests/hunt/values.py does not know {name}"
-    yield from (f"ci/hunted.py: LEFT_OUT names {key}, which is gone" for key in LEFT_OUT if key not in used)
+    yield from (f"ci/lints/hunted.py: LEFT_OUT names {key}, which is gone" for key in LEFT_OUT if key not in used)
 
 
 def self_test():
@@ -172,7 +172,7 @@ def main():
     if sys.argv[1:]:
         print(__doc__)
         return 2
-    found = list(findings(pathlib.Path(__file__).resolve().parent.parent))
+    found = list(findings(pathlib.Path(__file__).resolve().parents[2]))
     print("\n".join([*found, f"hunted: {len(found)} missing"]))
     return 1 if found else 0
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Finds modules of a Python package that import each other in a circle, imports within functions included.
 
-    ci/python_imports.py [FOLDER]       looks at the package in FOLDER, python/heddle by default
-    ci/python_imports.py --self-test    checks that planted ones are found, and others let through
+    ci/lints/python_imports.py [FOLDER]       looks at the package in FOLDER, python/heddle by default
+    ci/lints/python_imports.py --self-test    checks that planted ones are found, and others let through
 """
 import ast
 import graphlib
@@ -50,6 +50,6 @@ def self_test():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--self-test"]:
         sys.exit(bool(self_test()))
-    FOUND = circle(sys.argv[1] if sys.argv[1:] else Path(__file__).resolve().parent.parent / "python" / "heddle")
+    FOUND = circle(sys.argv[1] if sys.argv[1:] else Path(__file__).resolve().parents[2] / "python" / "heddle")
     print("python_imports: " + (" -> ".join(FOUND) if FOUND else "no circle"))
     sys.exit(bool(FOUND))

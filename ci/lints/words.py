@@ -5,8 +5,8 @@ A sentence of a comment, a docstring or a page begins with its subject, or with 
 with "Of", "What", "Where", "Who", "Whose", "In which", "To which", "By which" or "For which". Every .cpp opens with a comment
 that says what is in the file.
 
-    ci/words.py [ROOT]        looks at the repository at ROOT
-    ci/words.py --self-test   checks that planted mistakes are found, and right sentences let through
+    ci/lints/words.py [ROOT]        looks at the repository at ROOT
+    ci/lints/words.py --self-test   checks that planted mistakes are found, and right sentences let through
 """
 import ast
 import re
@@ -108,4 +108,4 @@ def main(root):
 if __name__ == "__main__":
     if sys.argv[1:] == ["--self-test"]:
         sys.exit(bool(self_test()))
-    sys.exit(main(sys.argv[1] if sys.argv[1:] else str(Path(__file__).resolve().parent.parent)))
+    sys.exit(main(sys.argv[1] if sys.argv[1:] else str(Path(__file__).resolve().parents[2])))

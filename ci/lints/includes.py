@@ -8,8 +8,8 @@ room's private headers declare, in the sources of that room, unless another name
 headers. It also finds names that two sources of src/interpose define, which some builds compile as one. When the includes of
 `src` were removed one by one, it noticed 410 of 478 of the standard library and 437 of 659 of the sources' own rooms.
 
-    ci/includes.py [ROOT]         looks at the repository at ROOT
-    ci/includes.py --self-test    checks that planted ones are found, and right sources let through
+    ci/lints/includes.py [ROOT]         looks at the repository at ROOT
+    ci/lints/includes.py --self-test    checks that planted ones are found, and right sources let through
 """
 import re
 import sys
@@ -244,7 +244,7 @@ def main():
     if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    findings = check(Path(sys.argv[1]) if len(sys.argv) == 2 else Path(__file__).resolve().parent.parent)
+    findings = check(Path(sys.argv[1]) if len(sys.argv) == 2 else Path(__file__).resolve().parents[2])
     for line in findings:
         print(line)
     print(f"includes: {len(findings)} findings")

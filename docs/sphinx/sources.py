@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the sources of the site for Sphinx: the pages of the repository, and pages of its headers, package and examples.
 
-    docs/site/sources.py XML FOLDER BREATHE     XML is Doxygen's output; the sources go to FOLDER, parts of XML to BREATHE
+    docs/sphinx/sources.py XML FOLDER BREATHE     XML is Doxygen's output; the sources go to FOLDER, parts of XML to BREATHE
 
 Pages are plain Markdown, written for the repository. On the site their names are short and their links are rewritten: a
 link to a page, a header, an example or the Python package leads to its page on the site, and a link to any other file of
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.append(str(ROOT / "ci"))
+sys.path.append(str(ROOT / "ci/lints"))
 
 import gallery
 import interface

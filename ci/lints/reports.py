@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the fields of the public reports with what their operator<< writes.
 
-    ci/reports.py               names what is missing, one a line; exit status 1 if there is any
-    ci/reports.py --self-test   checks that a planted field is missed
+    ci/lints/reports.py               names what is missing, one a line; exit status 1 if there is any
+    ci/lints/reports.py --self-test   checks that a planted field is missed
 
 A report is a structure of include/heddle whose name ends in Report. Its operator<< may leave out the fields that the comment above
 it names: "Write the fields but the terms as ...".
@@ -70,7 +70,7 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    root = pathlib.Path(__file__).resolve().parent.parent
+    root = pathlib.Path(__file__).resolve().parents[2]
 
     def texts(folder, suffix):
         return [(path.relative_to(root / folder).parts[0], path.read_text()) for path in sorted((root / folder).rglob(f"*{suffix}"))]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails where a link of a document leads nowhere: a file that is not in the repository, a heading that is not there.
 
-    ci/links.py [ROOT]        checks every *.md that git knows under ROOT, by default this repository
-    ci/links.py --self-test   checks that the lint sees planted mistakes
+    ci/lints/links.py [ROOT]        checks every *.md that git knows under ROOT, by default this repository
+    ci/lints/links.py --self-test   checks that the lint sees planted mistakes
 
 Links and pictures of Markdown ([text](where), [text]: where) and of HTML (href, src) are followed within the
 repository; addresses with a scheme are not. Code is left out. Without git every file that lies there counts.
@@ -133,7 +133,7 @@ def main():
     if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    findings, links = check(sys.argv[1] if len(sys.argv) == 2 else Path(__file__).parent.parent)
+    findings, links = check(sys.argv[1] if len(sys.argv) == 2 else Path(__file__).parents[2])
     for line in findings:
         print(line)
     print(f"links: {links} links, {len(findings)} that lead nowhere")

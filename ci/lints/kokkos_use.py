@@ -12,8 +12,8 @@
     vectors      a View of the library's memory over the elements of a std::vector, in tests/, perf/ and examples/: GPUs do
                  not reach them. Views of Kokkos::HostSpace are meant for that.
 
-    ci/kokkos_use.py               says where they are, one a line; exit status 1 if there are any
-    ci/kokkos_use.py --self-test   checks that planted ones are found
+    ci/lints/kokkos_use.py               says where they are, one a line; exit status 1 if there are any
+    ci/lints/kokkos_use.py --self-test   checks that planted ones are found
 """
 import pathlib
 import re
@@ -196,7 +196,7 @@ def main():
     if "--self-test" in sys.argv[1:]:
         self_test()
         return 0
-    root = pathlib.Path(__file__).resolve().parent.parent
+    root = pathlib.Path(__file__).resolve().parents[2]
     found = False
     for check, what, folders in CHECKS:
         for folder in folders:
@@ -205,7 +205,7 @@ def main():
                 if check is instances and str(name).startswith("src/drivers"):
                     continue
                 for line in check(path.read_text(encoding="utf-8")):
-                    print(f"{name}:{line}: {what} (ci/kokkos_use.py says why)")
+                    print(f"{name}:{line}: {what} (ci/lints/kokkos_use.py says why)")
                     found = True
     return 1 if found else 0
 

@@ -4,8 +4,8 @@ do not allow, folders that have no line on these pages, files and steps of paths
 that are gone, options of rounding outside the files that decide it, and calls of MPI outside src/comm and what begins,
 ends and describes a job.
 
-    ci/include_graph.py [ROOT]         checks the repository at ROOT
-    ci/include_graph.py --self-test    checks that wrong includes and pages are refused, and right ones are not
+    ci/lints/include_graph.py [ROOT]         checks the repository at ROOT
+    ci/lints/include_graph.py --self-test    checks that wrong includes and pages are refused, and right ones are not
 """
 import re
 import sys
@@ -405,7 +405,7 @@ def main():
     if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
     findings, files = check(root)
     for finding in findings:
         print(finding)

@@ -2,11 +2,11 @@
 """The stored hashes of `heddle verify --manifest`: src/drivers/manifest/expected.inc.
 
     heddle verify --manifest --json REPORT
-    ci/manifest.py REPORT [COMMIT]  stores the hashes of this report. A result whose bits are others than at COMMIT
-                                    (HEAD) gets the next version, a new one version 1.
-    ci/manifest.py --check [COMMIT] fails where a row's hash is another one than at COMMIT (the commit before HEAD, and
-                                    HEAD), but its version is not, and where CHANGELOG.md has no line with
-                                    "manifest: NAME, version N" for a version above 1.
+    ci/lints/manifest.py REPORT [COMMIT]    stores the hashes of this report. A result whose bits are others than at COMMIT
+                                            (HEAD) gets the next version, a new one version 1.
+    ci/lints/manifest.py --check [COMMIT]   fails where a row's hash is another one than at COMMIT (the commit before HEAD,
+                                            and HEAD), but its version is not, and where CHANGELOG.md has no line with
+                                            "manifest: NAME, version N" for a version above 1.
 """
 
 import json
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE = "src/drivers/manifest/expected.inc"
 ROW = re.compile(r'^\{"([^"]+)", (\d+), "([0-9a-f]{64})"\},$')
 
