@@ -15,7 +15,7 @@ using std::filesystem::path;
 std::vector<path> files_in(const path& folder, std::string_view ending) {
   std::vector<path> files;
   if (!std::filesystem::is_directory(folder)) return files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() == ending) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -125,7 +125,7 @@ TEST_F(GmshRefused, BlocksOfElements) {
 TEST_F(GmshRefused, FilesCutShort) {
   for (const char* const name : {"mixed-2.2.msh", "mixed-2.2-binary.msh", "mixed-4.0.msh", "mixed-4.1.msh",
                                  "mixed-4.1-binary.msh", "mixed-parts-4.1-binary.msh"}) {
-    const std::string whole = test::text_of(test::mesh_data(name));
+    const std::string whole = test::text_of(test::mesh_data(std::string("gmsh/") + name));
     const auto end = whole.rfind("$EndElements") + std::string("$EndElements").size();
     for (std::size_t length = 1; length < end; length += 97) {
       const std::string reason = test::refusal(folder_.write("cut.msh", whole.substr(0, length)));
@@ -136,7 +136,7 @@ TEST_F(GmshRefused, FilesCutShort) {
 }
 
 TEST_F(GmshRefused, BinaryFilesSayWhichByte) {
-  const std::string whole = test::text_of(test::mesh_data("mixed-2.2-binary.msh"));
+  const std::string whole = test::text_of(test::mesh_data("gmsh/mixed-2.2-binary.msh"));
   const auto first = whole.find("$Nodes\n121\n") + std::string("$Nodes\n121\n").size();
   const std::string place = ", byte " + std::to_string(first + 28 * 5);
   refuse(whole.substr(0, first + 28 * 60 + 2),

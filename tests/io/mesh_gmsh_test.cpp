@@ -81,7 +81,7 @@ std::vector<std::vector<Index>> sorted_cells(const MeshFile& file) {
 }
 
 TEST(GmshMesh, TetrahedraInEveryForm) {
-  const MeshFile file = MeshFile::read(mesh_data("block-2.2.msh"));
+  const MeshFile file = MeshFile::read(mesh_data("gmsh/block-2.2.msh"));
   EXPECT_FALSE(file.mesh().mixed());
   EXPECT_EQ(file.mesh().kind, CellKind::tetrahedron);
   EXPECT_EQ(file.mesh().cells(), 685);
@@ -97,17 +97,17 @@ TEST(GmshMesh, TetrahedraInEveryForm) {
   EXPECT_GT(volumes.at(7), 2 - M_PI / 16);
   EXPECT_LT(volumes.at(7), 2 - 0.8 * M_PI / 16);
 
-  test::expect_same(file, MeshFile::read(mesh_data("block-4.0.msh")));
-  test::expect_same(file, MeshFile::read(mesh_data("block-4.1.msh")));
-  const MeshFile binary = MeshFile::read(mesh_data("block-4.1-binary.msh"));
-  test::expect_same(binary, MeshFile::read(mesh_data("block-2.2-binary.msh")));
+  test::expect_same(file, MeshFile::read(mesh_data("gmsh/block-4.0.msh")));
+  test::expect_same(file, MeshFile::read(mesh_data("gmsh/block-4.1.msh")));
+  const MeshFile binary = MeshFile::read(mesh_data("gmsh/block-4.1-binary.msh"));
+  test::expect_same(binary, MeshFile::read(mesh_data("gmsh/block-2.2-binary.msh")));
   // Gmsh's text has 16 digits, one less than doubles need.
   test::expect_same_mesh(file, binary, 1e-15);
   test::expect_same_arrays(file.cell_arrays(), binary.cell_arrays());
 }
 
 TEST(GmshMesh, AllKindsInEveryForm) {
-  const MeshFile file = MeshFile::read(mesh_data("mixed-4.1.msh"));
+  const MeshFile file = MeshFile::read(mesh_data("gmsh/mixed-4.1.msh"));
   EXPECT_TRUE(file.mesh().mixed());
   const std::map<CellKind, int> expected = {{CellKind::triangle, 26},    {CellKind::quad, 9},
                                             {CellKind::tetrahedron, 18}, {CellKind::hexahedron, 18},
@@ -120,32 +120,33 @@ TEST(GmshMesh, AllKindsInEveryForm) {
   EXPECT_NEAR(volumes.at(2), 1, 1e-14);
   EXPECT_NEAR(volumes.at(3), 0.5, 1e-14);
 
-  test::expect_same(file, MeshFile::read(mesh_data("mixed-4.0.msh")));
-  const MeshFile binary = MeshFile::read(mesh_data("mixed-4.1-binary.msh"));
+  test::expect_same(file, MeshFile::read(mesh_data("gmsh/mixed-4.0.msh")));
+  const MeshFile binary = MeshFile::read(mesh_data("gmsh/mixed-4.1-binary.msh"));
   test::expect_same_mesh(file, binary, 1e-15);
   test::expect_same_arrays(file.cell_arrays(), binary.cell_arrays());
   // Files of version 2 have elements by type.
-  const MeshFile by_type = MeshFile::read(mesh_data("mixed-2.2.msh"));
+  const MeshFile by_type = MeshFile::read(mesh_data("gmsh/mixed-2.2.msh"));
   EXPECT_NE(test::kind_of(by_type.mesh(), 0), test::kind_of(file.mesh(), 0));
   EXPECT_EQ(sorted_cells(by_type), sorted_cells(file));
-  const MeshFile binary_by_type = MeshFile::read(mesh_data("mixed-2.2-binary.msh"));
+  const MeshFile binary_by_type = MeshFile::read(mesh_data("gmsh/mixed-2.2-binary.msh"));
   test::expect_same_mesh(by_type, binary_by_type, 1e-15);
   test::expect_same_arrays(by_type.cell_arrays(), binary_by_type.cell_arrays());
 }
 
 TEST(GmshMesh, ParametricCoordinatesAreNoPoints) {
-  test::expect_same(MeshFile::read(mesh_data("mixed-4.1.msh")), MeshFile::read(mesh_data("mixed-parametric-4.1.msh")));
+  test::expect_same(MeshFile::read(mesh_data("gmsh/mixed-4.1.msh")),
+                    MeshFile::read(mesh_data("gmsh/mixed-parametric-4.1.msh")));
 }
 
 TEST(GmshMesh, PartitionsKeepTheirGroups) {
-  const MeshFile file = MeshFile::read(mesh_data("mixed-parts-4.1.msh"));
+  const MeshFile file = MeshFile::read(mesh_data("gmsh/mixed-parts-4.1.msh"));
   EXPECT_EQ(file.points().extent(0), 121U);
   const auto volumes = volumes_of_groups(file);
   ASSERT_EQ(volumes.size(), 4U);
   EXPECT_NEAR(volumes.at(1), 1, 1e-14);
   EXPECT_NEAR(volumes.at(2), 1, 1e-14);
   EXPECT_NEAR(volumes.at(3), 0.5, 1e-14);
-  const MeshFile binary = MeshFile::read(mesh_data("mixed-parts-4.1-binary.msh"));
+  const MeshFile binary = MeshFile::read(mesh_data("gmsh/mixed-parts-4.1-binary.msh"));
   test::expect_same_mesh(file, binary, 1e-15);
   test::expect_same_arrays(file.cell_arrays(), binary.cell_arrays());
 }

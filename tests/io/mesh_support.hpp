@@ -20,7 +20,7 @@ using HostMesh = MeshFile::HostMesh;
 
 inline constexpr std::array all_encodings = {MeshEncoding::ascii, MeshEncoding::binary, MeshEncoding::compressed};
 
-/// A file of tests/io/data.
+/// A file of tests/io/data, as "gmsh/block-2.2.msh".
 inline std::filesystem::path mesh_data(const std::string& name) {
   return std::filesystem::path(HEDDLE_MESH_DATA) / name;
 }

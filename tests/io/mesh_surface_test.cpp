@@ -227,7 +227,7 @@ TEST_F(MeshSurfaces, GmshFilesOfAnotherByteOrder) {
 }
 
 TEST_F(MeshSurfaces, CellsOfSecondOrder) {
-  const MeshFile file = MeshFile::read(test::mesh_data("mixed-second-order.msh"));
+  const MeshFile file = MeshFile::read(test::mesh_data("gmsh/mixed-second-order.msh"));
   ASSERT_FALSE(file.nodes().empty());
   Index tetrahedron = 0;
   while (file.nodes().types(tetrahedron) != 24) ++tetrahedron;

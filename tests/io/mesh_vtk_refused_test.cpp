@@ -173,7 +173,7 @@ TEST_F(VtkRefused, XmlThatOnlyLooksLikeVtks) {
 // Wherever a real file is cut, it is refused: no form crashes, prints, or gives a mesh.
 TEST_F(VtkRefused, XmlCutShort) {
   for (const char* const form : {"ascii", "binary", "appended", "raw", "zlib", "lz4", "lzma"}) {
-    const std::string whole = test::text_of(test::mesh_data(std::string("kinds-") + form + ".vtu"));
+    const std::string whole = test::text_of(test::mesh_data(std::string("vtk/kinds-") + form + ".vtu"));
     for (std::size_t length = 150; length < whole.size() - 12; length += 317) {
       EXPECT_EQ(refusal("cut.vtu", whole.substr(0, length)),
                 ": is cut short: it ends at byte " + std::to_string(length) + " without </VTKFile>");
@@ -192,7 +192,7 @@ std::string without(std::string text, std::size_t begin, std::size_t length) {
 // expected, the file is refused, or what moved is not looked at.
 TEST_F(VtkRefused, AppendedDataThatMoved) {
   for (const char* const form : {"appended", "raw", "zlib", "lz4", "lzma"}) {
-    const std::string whole = test::text_of(test::mesh_data(std::string("kinds-") + form + ".vtu"));
+    const std::string whole = test::text_of(test::mesh_data(std::string("vtk/kinds-") + form + ".vtu"));
     const std::size_t first = whole.find('_', whole.find("<AppendedData")) + 1;
     const std::size_t last = whole.find("</AppendedData>");
     std::size_t refused = 0;
@@ -213,10 +213,10 @@ TEST_F(VtkRefused, AppendedDataThatMoved) {
 
 // Every byte of the headers of packed arrays, changed: block counts, block sizes, sizes of the last and when packed.
 TEST_F(VtkRefused, HeadersOfPackedData) {
-  const std::string whole = test::text_of(test::mesh_data("kinds-raw.vtu"));
+  const std::string whole = test::text_of(test::mesh_data("vtk/kinds-raw.vtu"));
   const std::string compressed = [&] {
     const auto path = folder_ / "packed.vtu";
-    write_mesh(path, MeshFile::read(test::mesh_data("kinds-raw.vtu")), MeshEncoding::compressed);
+    write_mesh(path, MeshFile::read(test::mesh_data("vtk/kinds-raw.vtu")), MeshEncoding::compressed);
     return test::text_of(path);
   }();
   for (const std::string& text : {whole, compressed}) {
@@ -415,7 +415,7 @@ TEST_F(VtkRefused, LegacySizes) {
 
 TEST_F(VtkRefused, LegacyCutShort) {
   for (const char* const form : {"ascii-4.2", "binary-4.2", "ascii-5.1", "binary-5.1"}) {
-    const std::string whole = test::text_of(test::mesh_data(std::string("kinds-") + form + ".vtk"));
+    const std::string whole = test::text_of(test::mesh_data(std::string("vtk/kinds-") + form + ".vtk"));
     // From CELL_DATA on, the format does not say what is still to come.
     const auto end = whole.find("CELL_DATA");
     for (std::size_t length = 1; length < end - 5; length += 29) {

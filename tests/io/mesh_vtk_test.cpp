@@ -17,7 +17,7 @@ using test::mesh_data;
 
 using HostFaces = FaceList<Index, Kokkos::HostSpace>;
 
-// The mesh that tests/io/data/kinds.py writes.
+// The mesh that tests/io/data/vtk/kinds.py writes.
 MeshFile all_kinds() {
   using enum CellKind;
   auto mesh = test::mixed_mesh({vertex, line, triangle, quad, tetrahedron, voxel, hexahedron, wedge, pyramid},
@@ -56,7 +56,7 @@ TEST(VtkMesh, XmlInEveryForm) {
   for (const char* const form : {"ascii", "binary", "appended", "raw", "big-endian", "zlib", "lz4", "lzma"}) {
     SCOPED_TRACE(form);
     ::testing::internal::CaptureStderr();
-    const MeshFile file = MeshFile::read(mesh_data(std::string("kinds-") + form + ".vtu"));
+    const MeshFile file = MeshFile::read(mesh_data(std::string("vtk/kinds-") + form + ".vtu"));
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
     test::expect_same_arrays(file.point_arrays(), all_kinds().point_arrays());
     test::expect_same_arrays(file.cell_arrays(), all_kinds().cell_arrays());
@@ -68,14 +68,14 @@ TEST(VtkMesh, XmlInEveryForm) {
 TEST(VtkMesh, LegacyInEveryForm) {
   for (const char* const form : {"ascii-4.2", "binary-4.2", "ascii-5.1", "binary-5.1"}) {
     SCOPED_TRACE(form);
-    const MeshFile file = MeshFile::read(mesh_data(std::string("kinds-") + form + ".vtk"));
+    const MeshFile file = MeshFile::read(mesh_data(std::string("vtk/kinds-") + form + ".vtk"));
     test::expect_same_mesh(file, all_kinds(), std::string(form).substr(0, 5) == "ascii" ? 1e-11 : 0);
   }
 }
 
 TEST(VtkMesh, WhatGmshWrites) {
-  const MeshFile ours = MeshFile::read(mesh_data("block-2.2.msh"));
-  const MeshFile theirs = MeshFile::read(mesh_data("block.vtk"));
+  const MeshFile ours = MeshFile::read(mesh_data("gmsh/block-2.2.msh"));
+  const MeshFile theirs = MeshFile::read(mesh_data("vtk/block.vtk"));
   EXPECT_FALSE(theirs.mesh().mixed());
   test::expect_same_mesh(ours, theirs);
   const auto groups = test::values<std::int32_t>(ours.cell_arrays(), "PhysicalGroup");
@@ -135,8 +135,8 @@ TEST_F(VtkFiles, LegacyArraysOfEveryKind) {
 
 TEST_F(VtkFiles, MeshesComeBackAsTheyWere) {
   for (const MeshFile& mesh :
-       {all_kinds(), MeshFile::read(mesh_data("block-4.1-binary.msh")),
-        MeshFile::read(mesh_data("mixed-4.1-binary.msh")), MeshFile(test::HostMesh{}, test::points({}))}) {
+       {all_kinds(), MeshFile::read(mesh_data("gmsh/block-4.1-binary.msh")),
+        MeshFile::read(mesh_data("gmsh/mixed-4.1-binary.msh")), MeshFile(test::HostMesh{}, test::points({}))}) {
     for (const MeshEncoding encoding : all_encodings) {
       SCOPED_TRACE(to_string(encoding));
       const auto path = folder_ / "mesh.vtu";
@@ -306,7 +306,8 @@ TEST_F(VtkFiles, WhatCantBeWritten) {
   little.rlim_cur = 2000;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
   ::testing::internal::CaptureStderr();
-  error = test::error_of([&] { write_mesh(full, MeshFile::read(mesh_data("block-2.2.msh")), MeshEncoding::binary); });
+  error =
+      test::error_of([&] { write_mesh(full, MeshFile::read(mesh_data("gmsh/block-2.2.msh")), MeshEncoding::binary); });
   const std::string printed = ::testing::internal::GetCapturedStderr();
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);

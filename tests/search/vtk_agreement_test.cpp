@@ -95,8 +95,8 @@ Cells solid_cells(const MeshFile::HostMesh& mesh) {
 
 TEST(FacesBesideVtk, OfRealMeshesAreTheSame) {
   const std::filesystem::path folder = HEDDLE_MESH_DATA;
-  for (const char* name :
-       {"block-4.1.msh", "block.vtk", "mixed-2.2.msh", "mixed-4.1-binary.msh", "mixed-parts-4.1.msh"}) {
+  for (const char* name : {"gmsh/block-4.1.msh", "vtk/block.vtk", "gmsh/mixed-2.2.msh", "gmsh/mixed-4.1-binary.msh",
+                           "gmsh/mixed-parts-4.1.msh"}) {
     SCOPED_TRACE(name);
     const MeshFile file = MeshFile::read(folder / name);
     const Cells cells = solid_cells(file.mesh());
