@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """torch's A.t().contiguous() beside heddle::transpose(), in turn, double, on the GPU (or the CPU) at hand.
 
-    perf/peers/torch_transpose.py --perf B/perf/transpose/perf_transpose [--shape 8192x8192 ...] [--rounds 3] [--json FILE]
+    perf/peers/python/torch_transpose.py --perf B/perf/transpose/perf_transpose [--shape 8192x8192 ...] [--rounds 3] [--json FILE]
 
 Rates are bytes read and written over seconds, medians of the runs; each round runs both sides. The ratio is Heddle's
 rate over torch's, the median over the rounds. Exit status: 0 done and checked, 1 a wrong transpose, 3 no torch.

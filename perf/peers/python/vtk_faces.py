@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`heddle faces` beside VTK's vtkGeometryFilter on mesh files, face for face.
 
-    perf/peers/vtk_faces.py --heddle B/src/drivers/heddle MESH.vtu|MESH.vtk|MESH.msh ...
+    perf/peers/python/vtk_faces.py --heddle B/src/drivers/heddle MESH.vtu|MESH.vtk|MESH.msh ...
 
 Each mesh goes through the command, its surface (.vtp) is read back, and both surfaces are compared as sets of polygons,
 which are cycles of the mesh's point numbers from the lowest on. Gmsh's files reach VTK by way of the command's own

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The float64 product C = A B by JAX, sharded over all devices of one process, beside one device's product.
 
-    perf/peers/jax_gemm.py [--sizes 8192 16384 32768] [--runs 8] [--devices N] [--json FILE]
+    perf/peers/python/jax_gemm.py [--sizes 8192 16384 32768] [--runs 8] [--devices N] [--json FILE]
 
 The matrices are those of the C++ benchmarks (perf/support/operands.hpp, seeds 1 and 2). Two placements, both by
 jax.jit with shardings of inputs and output: `bands` (A and C in row bands, B in column bands) and, where the devices

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """exp(A) by `heddle expm`, scipy.linalg.expm and torch.linalg.matrix_exp, in turn, in one run.
 
-    perf/peers/expm_peers.py [--heddle B/src/drivers/heddle] [--sizes 1000 2000] [--cases REGEX] [--threads N]
+    perf/peers/python/expm_peers.py [--heddle B/src/drivers/heddle] [--sizes 1000 2000] [--cases REGEX] [--threads N]
                              [--ranks 1 ...] [--peers scipy torch] [--json FILE]
 
 Cases: real and complex matrices with normal entries, of 1-norm 1 and 10 and with entries of variance 1/n; exp(-i A),
