@@ -1,6 +1,6 @@
 // Derivatives of the exponential against the exponential of [A D; 0 A] in 256 bits, and against their identities.
 #include "expm/dense/scheme.hpp"
-#include "hard_matrices.hpp"
+#include "expm/hard_matrices.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"

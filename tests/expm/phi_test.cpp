@@ -1,5 +1,5 @@
 // phi functions against the exponential of a larger matrix in 256 bits, and against their identities.
-#include "hard_matrices.hpp"
+#include "expm/hard_matrices.hpp"
 #include "support/errors.hpp"
 #include "support/matrices.hpp"
 #include "support/multiprecision.hpp"

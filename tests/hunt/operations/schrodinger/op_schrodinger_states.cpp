@@ -1,7 +1,7 @@
 // Eigenstates by residuals and inertia; wave functions, observables and the resolution of a grid by plain sums in long
 // double.
 #include "hunt/long_matrix.hpp"
-#include "hunt/wave_grids.hpp"
+#include "hunt/operations/schrodinger/wave_grids.hpp"
 #include <heddle/schrodinger/imaginary_time.hpp>
 #include <heddle/schrodinger/initial_state.hpp>
 #include <heddle/schrodinger/observables.hpp>

@@ -1,5 +1,5 @@
 // exp(t A) B against 256 bits, closed forms and the whole exponential.
-#include "expm/action_problems.hpp"
+#include "expm/action/action_problems.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/expm.hpp>

@@ -1,7 +1,7 @@
 // Eigensystems by all methods, in batches and over all ranks.
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
-#include "hunt/spectra.hpp"
+#include "hunt/operations/eigen/spectra.hpp"
 #include "support/on_host.hpp"
 #include <heddle/eigen/batched.hpp>
 #include <heddle/eigen/distributed.hpp>

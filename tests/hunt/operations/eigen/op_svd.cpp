@@ -1,7 +1,7 @@
 // Singular values and vectors of batches.
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
-#include "hunt/spectra.hpp"
+#include "hunt/operations/eigen/spectra.hpp"
 #include <heddle/eigen/svd.hpp>
 
 namespace heddle::hunt {

@@ -1,5 +1,5 @@
 // Reference eigenvalues and singular values by many digits, and lower bounds of 2-norms.
-#include "hunt/spectra.hpp"
+#include "hunt/operations/eigen/spectra.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,7 +1,7 @@
 // Pencils H C = S C diag(w): overlaps of every condition, graded, definite and not, by all methods.
 #include "hunt/matrices.hpp"
 #include "hunt/operations.hpp"
-#include "hunt/spectra.hpp"
+#include "hunt/operations/eigen/spectra.hpp"
 #include <heddle/eigen/generalised.hpp>
 
 namespace heddle::hunt {

@@ -1,5 +1,5 @@
 // Actions in edge cases: empty, zero, very large or small blocks, and refused arguments.
-#include "expm/action_problems.hpp"
+#include "expm/action/action_problems.hpp"
 #include "support/errors.hpp"
 #include "support/labels.hpp"
 

@@ -1,6 +1,6 @@
 // Reported errors of actions against exact ones: wide spectra, nilpotent and other non-normal matrices, small
 // subspaces.
-#include "expm/action_problems.hpp"
+#include "expm/action/action_problems.hpp"
 #include "support/errors.hpp"
 #include "support/multiprecision.hpp"
 #include "support/on_host.hpp"

@@ -1,6 +1,6 @@
 // Fields of pulses, potentials, kinetic energies, absorbers and spectra, against their formulas in long double.
 #include "hunt/long_matrix.hpp"
-#include "hunt/wave_grids.hpp"
+#include "hunt/operations/schrodinger/wave_grids.hpp"
 #include <heddle/schrodinger/absorber.hpp>
 #include <heddle/schrodinger/potential.hpp>
 #include <heddle/schrodinger/pulse.hpp>
