@@ -32,7 +32,10 @@ ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTIL
 def resolve(root, path, name):
     """The file of the repository that `#include "name"` in path means, or None."""
     top = path.relative_to(root).parts[0]
-    for folder in (path.parent, root / top, root / "src", *([root / "tests"] if path.name.endswith("_test.cpp") else [])):
+    folders = [path.parent, root / top, root / "src"]
+    folders += [root / "tests"] if path.name.endswith("_test.cpp") else []
+    folders += [root / "python/src"] if top == "python" else []
+    for folder in folders:
         for candidate in (folder / name, folder / f"{name}.in"):
             if candidate.is_file():
                 return candidate.resolve().relative_to(root)

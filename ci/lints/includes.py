@@ -131,7 +131,8 @@ class Sources:
                     self.declared.setdefault(name, set()).add(path)
 
     def resolve(self, path, name):
-        for folder in (path.parent, Path(path.parts[0]), Path("src"), Path("include")):
+        top = Path(path.parts[0])
+        for folder in (path.parent, top, *([top / "src"] if top.name == "python" else []), Path("src"), Path("include")):
             if folder / name in self.text:
                 return folder / name
         return None

@@ -2,7 +2,7 @@
 #include "arrays.hpp"
 #include "core/memory/shared_storage.hpp"
 #include "eigen_report.hpp"
-#include "expm_options.hpp"
+#include "expm/expm_options.hpp"
 #include "exported.hpp"
 #include "matrices.hpp"
 #include "module.hpp"

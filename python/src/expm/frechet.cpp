@@ -1,9 +1,9 @@
 // heddle._core: derivatives of exponentials, on one rank and over several.
 #include "arrays.hpp"
+#include "expm/whole.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
 #include "plans.hpp"
-#include "whole.hpp"
 #include <heddle/expm/frechet.hpp>
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // heddle._core.expm_multiply: exp(time A) B for a matrix or an operator that multiplies vectors by one; and
 // phi_multiply, the sum of time^k phi_k(time A) b_k.
 #include "arrays.hpp"
+#include "expm/whole.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
-#include "whole.hpp"
 #include <heddle/expm/action.hpp>
 #include <heddle/expm/phi.hpp>
 

@@ -1,8 +1,8 @@
 // heddle._core.phi: phi functions of a matrix, on one rank and over several.
 #include "arrays.hpp"
+#include "expm/whole.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
-#include "whole.hpp"
 #include <heddle/expm/phi.hpp>
 
 #include <nanobind/stl/vector.h>

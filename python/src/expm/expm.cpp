@@ -1,8 +1,8 @@
 // heddle._core: exponentials of one matrix, and of many small ones, on one rank.
 #include "arrays.hpp"
-#include "expm_options.hpp"
+#include "expm/expm_options.hpp"
+#include "expm/whole.hpp"
 #include "module.hpp"
-#include "whole.hpp"
 #include <heddle/expm/batched.hpp>
 #include <heddle/expm/expm.hpp>
 
