@@ -3,6 +3,8 @@
 Commands run in processes that are kept, one for each number of ranks (see heddle_many.cpp), since starting MPI, and far
 more a GPU's runtime, takes longer than most of them. A command that is given an environment, that is asked for with
 `fresh=True`, or any where HEDDLE_MANY is not set, is the real one in a process of its own.
+
+Tests in the folders below import this file through PYTHONPATH, which CTest sets.
 """
 
 import atexit

@@ -9,7 +9,7 @@ import unittest
 
 from command import ON_GPU, CommandTest
 
-STUDIES = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "studies.md"))
+STUDIES = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "studies.md"))
 # Spans of code that name a command or an option without being a whole line.
 NAMED = ("heddle plot TABLE.csv", "heddle predict", "heddle expm --complex-products 3",
          "OMP_NUM_THREADS=1 mpirun --bind-to none -n 2 heddle")

@@ -15,7 +15,7 @@ import numpy
 from command import COMMAND, MPIEXEC, heddle
 from tdse_command import TdseCommandTest, datasets
 
-DECKS = os.path.join(os.path.dirname(__file__), "..", "..", "src", "drivers", "decks")
+DECKS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "src", "drivers", "decks")
 SMALL = """
 [grid]
 xmin = -6.0
