@@ -1,5 +1,8 @@
 """Code shared by the tests of `heddle tdse`."""
 
+import os
+import shutil
+
 import h5py
 
 from command import CommandTest
@@ -20,6 +23,12 @@ def datasets(path):
     with h5py.File(path, "r") as file:
         file.visititems(visit)
     return found
+
+
+def plots():
+    """Whether there is what the pictures need, and for films."""
+    found = shutil.which("/usr/bin/python3") or "python3"
+    return os.system(f"{os.environ.get('HEDDLE_PYTHON') or found} -c 'import matplotlib, PIL' 2>/dev/null") == 0
 
 
 class TdseCommandTest(CommandTest):

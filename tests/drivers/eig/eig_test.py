@@ -1,47 +1,18 @@
-"""heddle eig, heddle eig --scf and heddle study jacobi."""
+"""heddle eig and heddle eig --scf."""
 
 import csv
 import hashlib
-import math
 import os
 import random
 import unittest
 
 from command import CommandTest, product, random_matrix, read_market, transpose, write_market
+from eig_support import THESIS, THESIS_ROWS, THESIS_VALUES, EigenTest, hermitian, import_or_skip, read_text
 
-THESIS = "3\n2.0 -1.0 0.0\n-1.0 2.0 -1.0\n0.0 -1.0 2.0\n"
-THESIS_ROWS = [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]]
-THESIS_VALUES = [2 - math.sqrt(2), 2.0, 2 + math.sqrt(2)]
 METHODS = ["auto", "classical", "cyclic", "round-robin", "blocked", "preconditioned"]
 
 
-def hermitian(rng, n, is_complex=False):
-    rows = random_matrix(rng, n, n, is_complex)
-    return [[(one + other) / 2 for one, other in zip(row, column)]
-            for row, column in zip(rows, transpose(rows, conjugate=True))]
-
-
-def read_text(path):
-    with open(path, encoding="utf-8") as file:
-        order, *numbers = file.read().split()
-    n = int(order)
-    values = list(map(float, numbers))
-    assert len(values) == n * n
-    return [values[i * n:(i + 1) * n] for i in range(n)]
-
-
-class Eigen(CommandTest):
-    def assert_values(self, found, expected, tolerance=1e-14):
-        self.assert_close([found], [expected], tolerance * max(map(abs, expected)))
-
-    def assert_pairs(self, rows, values, vectors, tolerance=1e-13):
-        """A V = V diag(w) and V^H V = I."""
-        largest = max(abs(value) for row in rows for value in row)
-        scaled = [[v * w for v, w in zip(row, values)] for row in vectors]
-        self.assert_close(product(rows, vectors), scaled, tolerance * largest)
-        identity = [[float(i == j) for j in range(len(rows))] for i in range(len(rows))]
-        self.assert_close(product(transpose(vectors, conjugate=True), vectors), identity, tolerance)
-
+class Eigen(EigenTest):
     def test_the_example_of_the_thesis(self):
         self.write("m.txt", THESIS)
         report = self.succeed("eig", "--input", "m.txt", "--values", "w.txt", "--vectors", "V.txt")
@@ -64,78 +35,6 @@ class Eigen(CommandTest):
         self.assertRegex(output, r"n = 3, double: method round-robin, accuracy relative")
         self.assertRegex(output, r"eigenvalues 0\.585786437627 2 3\.41421356237\n")
 
-    def test_pencils(self):
-        """H C = S C diag(w), real and complex: the definition, and what comes with it."""
-        rng = random.Random(5)
-        n = 8
-        for is_complex in (False, True):
-            H = hermitian(rng, n, is_complex)
-            basis = random_matrix(rng, n, n, is_complex)
-            S = product(transpose(basis, conjugate=True), basis)
-            for i in range(n):
-                S[i][i] += 1.0
-            write_market(self.path("H.mtx"), H)
-            write_market(self.path("S.mtx"), S)
-            report = self.succeed("eig", "--input", "H.mtx", "--overlap", "S.mtx", "--vectors", "C.mtx")
-            results = report["results"]
-            values = results["eigenvalues"]
-            self.assertEqual(values, sorted(values))
-            C = read_market(self.path("C.mtx"))
-            right = [[sc * w for sc, w in zip(row, values)] for row in product(S, C)]
-            self.assert_close(product(H, C), right, 1e-12)
-            identity = [[float(i == j) for j in range(n)] for i in range(n)]
-            self.assert_close(product(transpose(C, conjugate=True), product(S, C)), identity, 1e-12)
-            self.assertEqual(set(report["checks"]), {"residual", "orthogonality"})
-            self.assertEqual(report["inputs"]["overlap"], "S.mtx")
-            self.assertTrue(0 < results["least_pivot"] <= 1 and results["growth"] > 0)
-            self.assertIn("overlap: the least pivot has ",
-                          self.run_command("eig", "--input", "H.mtx", "--overlap", "S.mtx").output)
-        # A complex overlap of a real matrix; all four types; a generated matrix; of one row.
-        self.write("I.txt", "8\n" + "\n".join(" ".join(str(float(i == j)) for j in range(n)) for i in range(n)))
-        report = self.succeed("eig", "--input", "I.txt", "--overlap", "S.mtx")
-        self.assertEqual(report["inputs"]["scalar"], "complex-double")
-        self.assertEqual(report["results"]["accuracy"], "relative")
-        for scalar in ("float", "double", "complex-float", "complex-double"):
-            pencil = self.succeed("eig", "--generate", "thesis", "--size", n, "--overlap", "I.txt", "--scalar", scalar)
-            alone = self.succeed("eig", "--generate", "thesis", "--size", n, "--scalar", scalar)
-            self.assert_values(pencil["results"]["eigenvalues"], alone["results"]["eigenvalues"],
-                               1e-5 if "float" in scalar else 1e-13)
-        self.write("six.txt", "1\n6\n")
-        self.write("two.txt", "1\n2\n")
-        results = self.succeed("eig", "--input", "six.txt", "--overlap", "two.txt", "--vectors", "c.txt")["results"]
-        self.assert_values(results["eigenvalues"], [3.0])
-        self.assert_values([abs(read_text(self.path("c.txt"))[0][0])], [math.sqrt(0.5)])
-
-    def test_small_eigenvalues_of_pencils(self):
-        """D A D and D B D have the eigenvalues of A and B, whatever D is; and H graded alone has small ones."""
-        d = [1.0, 1e-20, 1e30]
-        A, B = [[2, 1, 0], [1, 3, 1], [0, 1, 4]], [[2, 1, 0], [1, 2, 1], [0, 1, 2]]
-        for name, rows, by in (("A", A, [1] * 3), ("B", B, [1] * 3), ("DAD", A, d), ("DBD", B, d)):
-            self.write(name + ".txt", "3\n" + "\n".join(" ".join(repr(x * by[i] * by[j]) for j, x in enumerate(row))
-                                                        for i, row in enumerate(rows)))
-        plain = self.succeed("eig", "--input", "A.txt", "--overlap", "B.txt")["results"]["eigenvalues"]
-        scaled = self.succeed("eig", "--input", "DAD.txt", "--overlap", "DBD.txt")["results"]["eigenvalues"]
-        self.assert_values(scaled, plain)
-        # The products of the eigenvalues are det(A) / det(B) = 18 / 4, and that times det(D)^2 where A alone is graded.
-        self.assertAlmostEqual(math.prod(plain) / 4.5, 1, delta=1e-14)
-        graded = self.succeed("eig", "--input", "DAD.txt", "--overlap", "B.txt")["results"]["eigenvalues"]
-        self.assertAlmostEqual(math.prod(graded) / 4.5e20, 1, delta=1e-13)
-
-    def test_graded_pencils(self):
-        """Eigenvalues far below the largest, beside overlaps of little pivots; and ordinary pencils that are not definite."""
-        self.write("S.txt", "2\n1 0.9990234375\n0.9990234375 1\n")
-        for name, b, d, least in (("H.txt", 1, "2.481541837659083e-24", 1.6543612251060553e-24),
-                                  ("D.txt", 0, "8.271806125530277e-25", 8.271806125530277e-25)):
-            self.write(name, f"2\n1.2089258196146292e+24 {b}\n{b} {d}\n")
-            results = self.succeed("eig", "--input", name, "--overlap", "S.txt")["results"]
-            self.assertEqual(results["accuracy"], "relative")
-            self.assertAlmostEqual(results["eigenvalues"][0] / least, 1, delta=1e-14)
-            self.assertAlmostEqual(results["eigenvalues"][1] / 6.19272e26, 1, delta=1e-5)
-        self.write("H.txt", "2\n-1.03 1.52\n1.52 -1.52\n")
-        self.write("S.txt", "2\n1 0.985\n0.985 1\n")
-        for flags in ([], ["--method", "cyclic"], ["--accuracy", "norm"], ["--reproducible"], ["--scalar", "float"]):
-            self.succeed("eig", "--input", "H.txt", "--overlap", "S.txt", *flags)
-
     def test_denormal(self):
         """Eigenvalues that are denormal numbers, right to the last bit: no check asks for more."""
         self.write("double.txt", "2\n1.5e-323 5e-324\n5e-324 1e-323\n")
@@ -150,23 +49,6 @@ class Eigen(CommandTest):
             self.assertEqual(values, [4 * unit, unit])
             values = self.succeed("eig", "--input", name, *flags, ranks=2)["results"]["eigenvalues"]
             self.assertEqual(values, [unit, 4 * unit])
-
-    def test_refused_pencils(self):
-        self.write("m.txt", THESIS)
-        self.write("one.txt", "3\n" + "1 1 1\n" * 3)
-        self.refuse("eig", "--input", "m.txt", "--overlap", "one.txt",
-                    message="S is not positive definite: pivot 1 of its Cholesky factorization")
-        self.write("minus.txt", "3\n1 0 0\n0 -2 0\n0 0 1\n")
-        self.refuse("eig", "--input", "m.txt", "--overlap", "minus.txt",
-                    message=r"its diagonal element in row 1 \(counted from 0\) is -2; expected a positive number")
-        self.write("small.txt", "2\n1 0\n0 1\n")
-        self.refuse("eig", "--input", "m.txt", "--overlap", "small.txt", message="small.txt: is 2 x 2; expected 3 x 3")
-        self.write("skew.txt", "3\n1 0 0\n0.5 1 0\n0 0 1\n")
-        self.refuse("eig", "--input", "m.txt", "--overlap", "skew.txt", message=r"skew.txt: is not symmetric: element \(2, 1\)")
-        self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--values-only", message="--overlap m.txt: is checked")
-        self.refuse("eig", "--scf", "--overlap", "m.txt", message="--scf makes its own overlaps")
-        self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", ranks=2, message="runs on one rank")
-        self.refuse("eig", "--input", "m.txt", "--overlap", "m.txt", "--vectors", "m.txt", message="m.txt")
 
     def test_batches(self):
         """Matrices beside one another: each one's eigenvalues are those of it alone."""
@@ -489,111 +371,6 @@ class Scf(CommandTest):
         self.run_command("plot", "eig_scf.csv", "-o", "again.png")
         for name in ("scf.png", "again.png"):
             self.assert_picture(name)
-
-
-class StudyOfJacobi(CommandTest):
-    def test_table(self):
-        report = self.succeed("study", "jacobi", "--largest", 16, environment={"OMP_NUM_THREADS": "2"})
-        rows = report["results"]["rows"]
-        with open(self.path("study_jacobi.csv"), encoding="utf-8") as file:
-            table = list(csv.DictReader(line for line in file if not line.startswith("#")))
-        self.assertEqual([(row["backend"], row["method"], int(row["order"])) for row in table],
-                         [(row["backend"], row["method"], row["order"]) for row in rows])
-        kinds = {(row["backend"], row["method"]) for row in rows}
-        if os.environ.get("HEDDLE_ON_GPU") == "1":
-            self.assertEqual({method for _, method in kinds}, {"automatic"})
-            return
-        self.assertEqual(kinds, {("serial", "cyclic"), ("serial", "automatic"), ("openmp", "automatic")})
-        self.assertEqual(len(rows), 12)
-        serial = {row["order"]: row["seconds"] for row in rows if row["method"] == "cyclic"}
-        for row in rows:
-            p = row["processors"]
-            self.assertEqual(p, 1 if row["backend"] == "serial" else 2)
-            speed_up = serial[row["order"]] / row["seconds"]
-            self.assertAlmostEqual(row["speed_up"] / speed_up, 1, delta=1e-6)
-            self.assertAlmostEqual(row["efficiency"] / (100 * speed_up / p), 1, delta=1e-6)
-            self.assertAlmostEqual(row["cost"] / (p * row["seconds"]), 1, delta=1e-6)
-            self.assertAlmostEqual(row["acceleration"], 100 * (speed_up - 1), delta=1e-3 * abs(speed_up) + 1e-3)
-
-    def test_tables_of_one_thread(self):
-        if os.environ.get("HEDDLE_ON_GPU") == "1":
-            self.skipTest("a GPU has no one thread")
-        one = {"OMP_NUM_THREADS": "1"}
-        two = {"OMP_NUM_THREADS": "2"}
-        common = ["study", "jacobi", "--sizes", "3,8", "--generate", "thesis"]
-        self.succeed(*common, "-o", "one.csv", environment=one)
-        rows = self.succeed(*common, "--serial-table", "one.csv", "--methods", "round-robin",
-                            environment=two)["results"]["rows"]
-        self.assertTrue(all("speed_up" in row for row in rows))
-        self.assertEqual({row["method"] for row in rows if row["backend"] == "openmp"}, {"round-robin"})
-        self.refuse(*common, "--scalar", "float", "--serial-table", "one.csv", environment=two,
-                    message="one.csv: was measured with --scalar double, not float")
-        self.refuse("study", "jacobi", "--sizes", 3, "--serial-table", "one.csv", environment=two,
-                    message="one.csv: was measured with --generate thesis, not kohn-sham")
-        self.write("other.csv", "a,b\n1,2\n")
-        self.refuse("study", "jacobi", "--sizes", 3, "--serial-table", "other.csv", environment=two,
-                    message="other.csv: is no table of heddle study jacobi")
-        self.refuse("study", "jacobi", "--sizes", 3, "--methods", "magic", message="--methods: 'magic': expected auto, classical, ")
-
-    def test_scalars_and_deviations(self):
-        for scalar in ("float", "double", "complex-float", "complex-double"):
-            report = self.succeed("study", "jacobi", "--sizes", "1,2,10", "--generate", "thesis", "--scalar", scalar,
-                                  "--methods", "auto,cyclic,blocked", "--repeat", 1)
-            rows = report["results"]["rows"]
-            unit = 2.0**-24 if "float" in scalar else 2.0**-53
-            for row in rows:
-                self.assertEqual((row["scalar"], row["matrix"]), (scalar, "thesis"))
-                self.assertLessEqual(row["deviation"], 10 * row["order"] * unit, row)
-            self.assertEqual(set(report["checks"]), {"residual", "orthogonality", "deviation"})
-            if scalar == "float":
-                self.assertGreater(max(row["deviation"] for row in rows), 2.0**-53)
-
-    def test_grids_of_three_dimensions(self):
-        rows = self.succeed("study", "jacobi", "--generate", "kohn-sham-3d", "--largest", 30, "--repeat", 1)["results"]["rows"]
-        self.assertEqual({row["order"] for row in rows}, {8, 27})
-        self.refuse("study", "jacobi", "--generate", "kohn-sham-3d", "--sizes", "8,9",
-                    message="--sizes: 9: kohn-sham-3d has m x m x m points; expected a cube")
-        self.refuse("study", "jacobi", "--generate", "kohn-sham-3d", "--largest", 7, message="--largest 7: expected at least 8")
-
-    def test_joined_tables(self):
-        common = ("study", "jacobi", "--sizes", "3,8", "--repeat", 1)
-        self.succeed(*common, "--scalar", "float", "-o", "float.csv")
-        self.succeed(*common, "--join", "float.csv", "-o", "both.csv")
-        tables = {name: self.study_rows("jacobi", name) for name in ("float.csv", "both.csv")}
-        self.assertEqual([row for row in tables["both.csv"] if row["scalar"] == "float"], tables["float.csv"])
-        self.assertEqual({row["scalar"] for row in tables["both.csv"]}, {"float", "double"})
-        if os.environ.get("HEDDLE_ON_GPU") != "1":
-            # Rows of one thread that are compared with are not there twice.
-            self.succeed(*common, "-o", "one.csv", environment={"OMP_NUM_THREADS": "1"})
-            self.succeed(*common, "--serial-table", "one.csv", "--join", "one.csv,float.csv", "-o", "all.csv",
-                         environment={"OMP_NUM_THREADS": "2"})
-            with open(self.path("all.csv"), encoding="utf-8", newline="") as file:
-                rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-            keys = [(row["scalar"], row["backend"], row["method"], row["order"]) for row in rows]
-            self.assertEqual(len(set(keys)), len(keys))
-            self.assertEqual({row["scalar"] for row in rows}, {"float", "double"})
-            self.assertIn(("double", "serial", "cyclic", "8"), keys)
-        self.write("gemm.csv", "# heddle study gemm, heddle 1\n")
-        self.refuse(*common, "--join", "gemm.csv", message="gemm.csv: is no table of heddle study jacobi")
-
-    def test_under_mpirun(self):
-        rows = self.succeed("study", "jacobi", "--sizes", "3,5", ranks=0)["results"]["rows"]
-        self.assertGreaterEqual(len(rows), 2)
-
-    def test_picture(self):
-        import_or_skip(self, "matplotlib")
-        self.succeed("study", "jacobi", "--largest", 16, "--plot", "jacobi.png")
-        result = self.run_command("plot", "study_jacobi.csv", "-o", "again.png")
-        self.assertEqual(result.code, 0, result.errors)
-        for name in ("jacobi.png", "again.png"):
-            self.assert_picture(name)
-
-
-def import_or_skip(test, module):
-    try:
-        __import__(module)
-    except ImportError:
-        test.skipTest(f"{module} is missing")
 
 
 if __name__ == "__main__":
