@@ -86,17 +86,6 @@ def judge(page, root, path, bracket, name):
     return None
 
 
-MOST_FILES = 25  # A folder with more wants to be two.
-
-
-def check_sizes(root):
-    """Folders of the library, of the command and of the studies with too many files."""
-    folders = [folder for top in ("src", "include", "perf/studies") for folder in (root / top).rglob("*") if folder.is_dir()]
-    counts = {folder: sum(path.suffix in SUFFIXES for path in folder.iterdir()) for folder in folders}
-    return [f"{folder.relative_to(root)}: {count} files; expected at most {MOST_FILES}"
-            for folder, count in sorted(counts.items()) if count > MOST_FILES]
-
-
 def check_folders(page, root):
     """Folders without a line, and lines without a folder."""
     beside = {name.removeprefix("src/") for name in page.beside if name.startswith("src/")}
@@ -181,7 +170,7 @@ def check(root):
         findings = check_folders(page, root) + check_paths(root)
     except (OSError, rooms.Wrong) as error:
         return [str(error)], 0
-    findings += check_sizes(root) + check_names(root) + check_rounding(page, root)
+    findings += check_names(root) + check_rounding(page, root)
     files = 0
     for top in ("include", "src", "tests", "perf", "examples", "python"):
         for path in sorted((root / top).rglob("*")):
@@ -380,12 +369,6 @@ def self_test():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
         wrong += [f"of the repository itself: {finding}" for finding in check(root)[0]]
-        full = [root / "src/core" / f"part_{number}.cpp" for number in range(MOST_FILES)]
-        for path in full:
-            path.touch()
-        wrong += [] if check(root)[0] else ["src/core: more files than a folder may have were let through"]
-        for path in full:
-            path.unlink()
         for cases, expected in ((ALLOWED, False), (REFUSED, True)):
             wrong += [f"{name}: #include {include} was {'let through' if expected else 'refused'}"
                       for name, include in cases
