@@ -229,7 +229,7 @@ void judge(Verdict& verdict, const Case& one, const HostMatrix<T>& found, const 
   }
 }
 
-template <Scalar T> void run_distributed(const World& world, const Case& one, Verdict& verdict) {
+template <Scalar T> void gemm_distributed(const World& world, const Case& one, Verdict& verdict) {
   const auto A = distributed<T>(world.all, one.array("A"), one.knob("place A"));
   const auto B = distributed<T>(world.all, one.array("B"), one.knob("place B"));
   const auto C = distributed<T>(world.all, one.array("C"), one.knob("place C"));
@@ -274,7 +274,7 @@ void draw_local(Random& random, Case& one) {
   one.add_knob("padding", random.below(2));
 }
 // MatrixViews have contiguous columns: the padded layout, or the plain one.
-template <Scalar T> void run_local(const World&, const Case& one, Verdict& verdict) {
+template <Scalar T> void gemm_local(const World&, const Case& one, Verdict& verdict) {
   const long layout = one.knob("padding") != 0 ? 2 : 0;
   const Placed<T> A(one.array("A"), layout);
   const Placed<T> B(one.array("B"), layout);
@@ -293,10 +293,10 @@ template <Scalar T> void run_local(const World&, const Case& one, Verdict& verdi
 void draw_gemm(Random& random, Case& one) {
   draw_distributed(random, one);
 }
-HEDDLE_HUNT_RUN(gemm, run_distributed)
+HEDDLE_HUNT_RUN(gemm, gemm_distributed)
 void draw_blas(Random& random, Case& one) {
   draw_local(random, one);
 }
-HEDDLE_HUNT_RUN(blas, run_local)
+HEDDLE_HUNT_RUN(blas, gemm_local)
 
 }  // namespace heddle::hunt

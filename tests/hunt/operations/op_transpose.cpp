@@ -79,7 +79,7 @@ Array shape_of_result(const Case& one) {
   return B;
 }
 
-template <Scalar T> void run_local(const World&, const Case& one, Verdict& verdict) {
+template <Scalar T> void transpose_local(const World&, const Case& one, Verdict& verdict) {
   const ExecutionSpace space;
   const Placed<T> A(one.array("A"), one.knob("from"));
   const Placed<T> B(shape_of_result(one), one.knob("to"));
@@ -129,7 +129,7 @@ template <Scalar T> void run_local(const World&, const Case& one, Verdict& verdi
   }
 }
 
-template <Scalar T> void run_distributed(const World& world, const Case& one, Verdict& verdict) {
+template <Scalar T> void transpose_distributed(const World& world, const Case& one, Verdict& verdict) {
   const auto A = distributed<T>(world.all, one.array("A"), one.knob("place A"));
   const auto B = distributed<T>(world.all, shape_of_result(one), one.knob("place B"));
   transpose(world.all, factor<T>(one), A, one.op("op"), B);
@@ -148,10 +148,10 @@ template <Scalar T> void run_distributed(const World& world, const Case& one, Ve
 void draw_transpose(Random& random, Case& one) {
   draw_matrix(random, one);
 }
-HEDDLE_HUNT_RUN(transpose, run_local)
+HEDDLE_HUNT_RUN(transpose, transpose_local)
 void draw_transpose_ranks(Random& random, Case& one) {
   draw_matrix(random, one);
 }
-HEDDLE_HUNT_RUN(transpose_ranks, run_distributed)
+HEDDLE_HUNT_RUN(transpose_ranks, transpose_distributed)
 
 }  // namespace heddle::hunt

@@ -52,7 +52,7 @@ void fill_definite(Random& random, Type type, Array& A) {
   A.mirror = Mirror::hermitian;
 }
 
-void draw(Random& random, Case& one) {
+void draw_pencil(Random& random, Case& one) {
   const Index n = random.one_in(12) ? random.between(8, 12) : random.between(1, 7);
   fill_definite(random, one.type, one.add("S", 'n', n, 'n', n));
   Array& H = one.add("H", 'n', n, 'n', n);
@@ -199,7 +199,7 @@ template <Scalar T> void run(const World& world, const Case& one, Verdict& verdi
 }  // namespace
 
 void draw_generalised(Random& random, Case& one) {
-  draw(random, one);
+  draw_pencil(random, one);
 }
 HEDDLE_HUNT_RUN(generalised, run)
 

@@ -7,7 +7,7 @@
 namespace heddle::hunt {
 namespace {
 
-void draw(Random& random, Case& one) {
+void draw_rectangle(Random& random, Case& one) {
   const bool large = random.one_in(12);
   const Index m = large ? random.between(17, 48) : random.extent(12);
   const Index n = large ? random.between(17, 48) : random.one_in(3) ? m : random.extent(12);
@@ -133,7 +133,7 @@ template <Scalar T> void run_svd(const World& world, const Case& one, Verdict& v
 }  // namespace
 
 void draw_svd_batched(Random& random, Case& one) {
-  draw(random, one);
+  draw_rectangle(random, one);
 }
 HEDDLE_HUNT_RUN(svd_batched, run_svd)
 

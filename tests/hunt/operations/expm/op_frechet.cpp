@@ -9,13 +9,14 @@
 namespace heddle::hunt {
 namespace {
 
-template <Scalar T> struct Computed {
+template <Scalar T> struct Derivative {
   Thrown thrown;
   ExpmFrechetReport report;
   HostMatrix<T> E, L;
 };
-template <Scalar T> Computed<T> computed(const Communicator& comm, const Case& one, const ExpmFrechetOptions& options) {
-  Computed<T> result;
+template <Scalar T>
+Derivative<T> derivative(const Communicator& comm, const Case& one, const ExpmFrechetOptions& options) {
+  Derivative<T> result;
   const Index n = one.array("A").rows;
   const auto A = distributed<T>(comm, one.array("A"), one.knob("place A"));
   const auto D = distributed<T>(comm, one.array("D"), one.knob("place D"));
@@ -58,7 +59,7 @@ template <Scalar T> void run_derivative(const World& world, const Case& one, Ver
   const ExpmFrechetOptions options = frechet_options_of(one);
   Array A = one.array("A");
   const Array& D = one.array("D");
-  const auto found = computed<T>(world.all, one, options);
+  const auto found = derivative<T>(world.all, one, options);
   if (!is_finite(A) || !is_finite(D)) {
     verdict.holds("refuses NaN and infinity", found.thrown.any && found.thrown.kind == ErrorKind::computation,
                   found.thrown.message);
@@ -98,7 +99,7 @@ template <Scalar T> void run_derivative(const World& world, const Case& one, Ver
     }
   }
   if (options.gemm.tile == 0 || options.gemm.arithmetic == Arithmetic::automatic) return;
-  const auto alone = computed<T>(world.alone, one, options);
+  const auto alone = derivative<T>(world.alone, one, options);
   verdict.holds("throws on any number of ranks alike", alone.thrown.any == found.thrown.any,
                 alone.thrown.message + found.thrown.message);
   if (!world.root() || alone.thrown.any || found.thrown.any) return;
