@@ -103,37 +103,21 @@ struct ExpmActionReport {
 /// Write the fields as Name(field=value, ...) on one line.
 std::ostream& operator<<(std::ostream& out, const ExpmActionReport& report);
 
-/// The action R = exp(time A) B of an exponential, for an n x n matrix A and a thin n x m block B with a small m, with
-/// workspace for repeated use.
+/// The action R = exp(time A) B of an exponential on a thin n x m block B, computed without the exponential, with
+/// workspace for repeated use. exp(-i t H) psi with a real H is execute({0.0, -t}, H, psi, psi).
 ///
-/// B and R are whole on every rank, in device memory, column-major with any leading dimension; R may be B itself. A is
-/// an ExpmActionOperator, or a DistributedMatrix in any placement (row bands over all ranks save a redistribution). The
-/// elements of A are of type T or, where T is complex, of type Real<T>, which halves the cost: exp(-i t H) psi with
-/// real H is execute({0.0, -t}, H, psi, psi). `time` must be real where T is real.
-///
-/// Throws Error(argument), on every rank alike, for shapes and options that don't fit, and Error(computation) for NaN
-/// or infinity in A or B, a result that overflows, a given `spectrum` that is found to be too narrow, a time A so large
-/// that rounding leaves no digit of exp(time A) (Hermitian and skew-Hermitian A: u ||time A|| near 1 / sqrt(n)), and a
-/// `krylov` method without structure that fails and cannot switch to `taylor`, as the operator has no adjoint. Blocks.
-/// Bits: rank-invariant (with an operator as far as its own bits are).
-///
-/// Cost: a product of A and a block takes 2 n^2 m flops for real A and 8 n^2 m for complex A over all ranks, one pass
-/// over A for every four columns, and then an exchange of the block between ranks. Work on the vectors is done by every
-/// rank in full. In double precision `taylor` takes about 8 products for each unit of |time| times min(||A||_1,
-/// ||A^k||_1^(1/k)); `chebyshev` and one step of `krylov` take about |time| h + 10, where h is half the length of the
-/// spectrum, or for a real time about 9 sqrt(|time| h) where that is less. Each execute() measures A anew where its
-/// method needs norms or a spectrum: about 4 to 40 products with one or two columns, 30 for a spectrum, and for a real
-/// time as many as the series at most. Memory: 4 blocks, and `dimension` more for `krylov`; `taylor` and Arnoldi's
-/// method take a column more in each. Times below 2^-32 and above 2^32 are scaled by a power of two, and A the other
-/// way, so that no intermediate result overflows.
-///
-/// Rounding: about u ||time A|| relative to exp(time A), times the ratio of the largest term of a step to the sum: up
-/// to e^5 for `taylor`, near 1 for the others.
-///
-/// Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2, except for the table of theta, which is computed here from the
-/// bound of the backward error for any tolerance, and for the tests of convergence, which are made here for each column
-/// and bound all terms that follow. H. Tal-Ezer, R. Kosloff (1984). Y. Saad (1992). The bound of a Lanczos step follows
-/// from e_m^T f(T) e_1 = f[theta_1 ... theta_m] times the product of the off-diagonal elements of T.
+/// - Shapes: B and R are whole on every rank, in device memory, column-major with any leading dimension; R may be B. A
+///   is n x n: an ExpmActionOperator, or a DistributedMatrix in any placement (row bands save a redistribution) with
+///   elements of T or, for complex T, of Real<T>, which halves the cost. `time` is real for real T.
+/// - Errors: throws Error(argument), on every rank alike, for shapes and options that do not fit; Error(computation)
+///   for NaN or infinity in A or B, an overflow, a `spectrum` that is too narrow, a method that fails or takes too long
+///   and has no other to take over, and a time A whose rounding, about u ||time A||, leaves no digit of exp(time A).
+/// - Bits: rank-invariant, with an operator as far as its own are. Blocking: collective, blocks.
+/// - Cost: 2 n^2 m flops a product (complex A: 8 n^2 m) over all ranks, a pass over A for every four columns, and an
+///   exchange of the block. `taylor` takes about 8 products for each unit of ||time A||_1, others about |time| h + 10
+///   with half the length h of the spectrum; 4 to 40 more, of one or two columns, measure A. Memory: 4 blocks, and
+///   `dimension` more for `krylov`. Details: docs/notes/expm.md, section "The action, and batches".
+/// - Sources: A. Al-Mohy, N. Higham (2011), algorithm 3.2; H. Tal-Ezer, R. Kosloff (1984); Y. Saad (1992).
 template <Scalar T> class ExpmActionPlan {
  public:
   /// Makes a plan for the matrices and blocks that are given to execute().

@@ -55,25 +55,14 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T
 /// Computes E_b = exp(A_b) for each matrix of a batch, where A_b = A(:, :, b) and E_b = E(:, :, b) are n x n with n <=
 /// 64.
 ///
-/// Any strides are allowed; E may be A itself, but must not overlap it otherwise. Each matrix has its own degree and
-/// number of squarings, and fails by itself: where info(b) is not `done`, E_b holds NaN and the other matrices are
-/// unaffected. Throws Error(argument) for shapes that don't fit and n > 64. Does not block.
-///
-/// Method: the mean of the diagonal is subtracted from A and restored in its exponential. Taylor polynomials of degree
-/// 1, 2, 4, 8, 15 and 21 are evaluated by 0, 1, 2, 3, 4 and 5 products, for A / 2^s, followed by s squarings, after
-/// each of which the diagonals of triangular matrices are set to their exact values. s comes from the norms of A, A^2
-/// and A^3, so that matrices far from normal are not scaled by more than they need, and from those of A^6 and A^9 where
-/// squarings remain. Diagonal matrices get the exponentials of their elements. A matrix with ||A||_1 = 1 takes 5
-/// products in double precision, 4 in float. A matrix that would be squared three times or more is balanced by powers
-/// of two where that brings ||A||_1 to its square root or below. If balancing does not help, an A with ||A||_1 beyond
-/// 2^256 (float: 2^32) is halved down to that; the norms of its powers then show how many halvings are needed, and the
-/// others are undone. If a power of A up to A^6 is zero, E is the series up to it. Zeros stay zeros as in expm().
-///
-/// Errors: those of expm(); each squaring of a matrix that was halved first may double the error of small eigenvalues.
-/// Bits: reproducible for any number of threads, and independent of the other matrices of the batch. Cost: 2 n^3 flops
-/// a product (8 n^3 for complex T); one team of threads works on each matrix, in 7 matrices of scratch memory. Sources:
-/// P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); for scaling A. Al-Mohy, N. Higham
-/// (2009).
+/// - Shapes: any strides; E may be A itself, but must not overlap it otherwise.
+/// - Errors: throws Error(argument) for shapes that do not fit, n > 64 and a tolerance outside [0, 1). Each matrix
+///   fails by itself: if info(b) is not `done`, E_b holds NaN. Accuracy and zeros are those of expm().
+/// - Bits: reproducible for any number of threads, and independent of the other matrices of the batch. Does not block.
+/// - Cost: 2 n^3 flops a product (complex: 8 n^3), 5 products for ||A_b||_1 = 1 in double, 4 in float. A team of
+///   threads works on each matrix, in 7 matrices of scratch memory.
+/// - Sources: P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); A. Al-Mohy, N. Higham
+///   (2009). The method is in docs/notes/expm.md, section "The action, and batches".
 template <class ViewA, class ViewE>
   requires Scalar<typename ViewE::non_const_value_type>
 void expm_batched(const ExecutionSpace& space, const ViewA& A, const ViewE& E, const ExpmBatchedInfos& info = {},

@@ -138,94 +138,48 @@ std::ostream& operator<<(std::ostream& out, const ExpmReport& report);
 /// double and 1e-2 in float. norm1 is ||A||_1.
 template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n, double norm1);
 
-/// The exponential E = exp(A) with its workspace, for repeated use with matrices of one size.
+/// The exponential E = exp(A) of a square matrix over all ranks, with workspace for repeated use with matrices of one
+/// size. The relative backward error in the 1-norm is at most ExpmOptions::tolerance, the unit round-off by default.
+/// The method, its degree and its squarings follow from the structure of A and the norms of its powers.
 ///
-/// A real A is given as a DistributedMatrix<T>; a complex A as separate real and imaginary parts, which may live on
-/// different ranks. A part that is left out, or found to be exactly zero, costs no product. For A = -i H with real H,
-/// the terms of the series are alternately real and imaginary, and each costs one real product.
+/// \code
+///   heddle::ExpmPlan<double> plan(comm, {.tolerance = 1e-10, .certificate = true});
+///   const heddle::ExpmReport report = plan.execute(A, E);  // A and E: DistributedMatrix<double>
+///   const heddle::SplitMatrix<double> minus_i_H{std::nullopt, minus_H}, U{cosine, minus_sine};
+///   plan.execute(minus_i_H, U);  // U = exp(-i H)
+/// \endcode
 ///
-/// A and E may have any placements: the work is done in row bands over all ranks, and A and E are redistributed where
-/// they are not in row bands. The first execute() allocates the workspace; later ones allocate nothing but vectors, a
-/// few numbers per row, and the buffers of redistributions. Emulated products on one rank also keep the residues of two
-/// to four matrices (14 bytes an element each, for double). A stays on the device: the host sees norms (n numbers), but
-/// no matrix.
-///
-/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, a degree out of
-/// range, a negative tolerance, `terms` of another method than `taylor`, and `chebyshev` for an A that isn't
-/// skew-Hermitian. Throws Error(computation) for infinity or NaN in A, or an exponential that overflows. Blocks. Bits:
-/// rank-invariant for a fixed gemm.tile (degree and scaling follow from norms that are summed exactly).
-///
-/// Exactness: the exponential of a zero or diagonal A is exact up to the exp() of the library. With every method
-/// exp(A)_ij is exactly zero if no path of nonzero elements of A leads from i to j: zeros of diagonal, triangular,
-/// block diagonal and block triangular A stay zeros, with its indices in any order. (`pade` solves for A in an order in
-/// which it is block upper triangular, so that pivots mix no two blocks.) The diagonal of a triangular A becomes
-/// exp(a_ii), and the adjacent diagonal the divided differences; triangles are detected, except where `structure` is
-/// given as general. The zeros of a Hessenberg A do not stay. The exponential of a Hermitian A is Hermitian to the last
-/// bit by all methods but `taylor` and `pade`, and so are both parts of exp(-i H) symmetric for real symmetric H.
-///
-/// Emulated products have errors relative to |row|_2 |column|_2 (see EmulatedGemm), those of a BLAS relative to sum_k
-/// |x_ik y_kj|, which no scaling D^-1 X D changes. Errors relative to norms are as good for Hermitian and
-/// skew-Hermitian A. They are as good too for an A whose rows and columns have largest elements within 2^10 of one
-/// another and which no scaling would make much smaller; passes over the exponents of A and its powers detect this. The
-/// factors of all other products are scaled to suit each other and probed (EmulationOptions::look), and more moduli,
-/// exact products or, with Arithmetic::automatic, native ones make up for what scaling does not repair. So emulated
-/// exponentials are as accurate as native ones, whatever A is. ExpmReport::probes tells how many products took a probe.
-///
-/// Nilpotent A: if A^k = 0 as computed for a k <= 6, because nothing was rounded or by structure, E is I + A + ... +
-/// A^(k-1) / (k-1)!, each power by itself, without squarings and at any norm; the method `pade` then reports
-/// `paterson_stockmeyer`. If ||A||_1 is far above alpha, squarings and factors that are sums of powers lose about
-/// log2(||A||_1 / alpha) bits: when that may be more than a quarter of those of T, and more than `tolerance` can spare,
-/// `automatic` and `paterson_stockmeyer` take the polynomial with the fewest squarings, and not the cheapest one.
-///
-/// The work that A needs is determined as powers of A are computed, from the norm of each power that the current scheme
-/// needs and estimates of some that it does not. The cheapest scheme that uses the available powers then replaces the
-/// current one. On GPUs native products of up to 2048 rows are faster than estimates, which are then made for more than
-/// two squarings only. If ||A^k||_1 is far below ||A||_1^k, as for random, non-normal or nilpotent matrices, this saves
-/// much; otherwise no product is wasted. An A of a norm beyond 2^85 (float: 2^10) is halved before powers are made, so
-/// that they stay in range; halvings that the norms then show to be unnecessary are undone. The mean of the
-/// eigenvalues, trace(A) / n, is subtracted from A where that makes ||A||_1 smaller.
-///
-/// Number of products for ||A||, or alpha in its place, up to theta, at the unit round-off of double; one more product
-/// doubles theta:
-///
-///   few_products       products   1      2      3       4      5
-///                      theta      3e-8   3e-4   0.0499  0.676  1.758
-///   chebyshev          products   2      3      4      5     6      7     8     9     10    11    12
-///                      theta      4e-4   0.012  0.070  0.21  0.834  1.96  3.50  5.33  8.49  12.0  14.4
-///
-/// The products of `chebyshev` are real products for A = -i H with real H, only half of each being computed, and
-/// complex ones for complex H; its theta counts ||A||_2. Two more of them double theta; four more make it five times as
-/// large, for real H only and twice at most, since errors near angles of 0 grow by 13 each time. A tolerance of 1e-6
-/// takes 3 and 4 products up to theta 0.8 and 2.8, and 4 and 6 products of `chebyshev` up to 1.27 and 4.9. The tables
-/// are computed from the error bounds for the tolerance that is asked for.
-///
-/// Cost: 2 n^3 flops for each product, or n^3 for one that is Hermitian, and two passes and two waits for the device
-/// for each power that is measured. `pade` takes 8/3 n^3 flops more for its linear system (4 times that for complex A).
-/// Memory of all ranks together: A, E and about 9 matrices at most (twice that for complex A).
-///
-/// Sources: the series term by term: Y. R. Choi, V. Stegailov (2023). Evaluation of polynomials: M. Paterson, L.
-/// Stockmeyer (1973); J. Sastre, J. Ibanez, E. Defez (2019); P. Bader, S. Blanes, F. Casas (2019). Chebyshev
-/// polynomials for skew-Hermitian A: P. Bader, S. Blanes, M. Seydaoglu (2021, arXiv 2103.10132), here with cos and sin
-/// evaluated separately, as in M. Seydaoglu, P. Bader, S. Blanes, F. Casas (2020, arXiv 2010.00465). Backward error and
-/// scaling: N. Higham, Functions of Matrices (2008), 10.3. Scaling by the norms of powers: A. Al-Mohy, N. Higham
-/// (2009), theorem 4.2, with all powers known instead of two. Estimates of norms: N. Higham, F. Tisseur (2000). Three
-/// products for a complex one: N. Higham (1992).
-///
-/// Certificate: with ExpmOptions::certificate the report has an upper bound of ||E - exp(A)||_1 / ||exp(A)||_1. It is a
-/// bound for A and E exactly as they are in the caller's matrices, to the last bit, with every truncation and rounding
-/// counted, and does not depend on how E was computed. exp(A) is computed again, for the matrix balanced by powers of
-/// two, by a Taylor polynomial and squarings in fixed-point numbers of K limbs of 16 to 24 bits. The products of these
-/// limbs are exact in native double arithmetic (no sum of theirs reaches 2^53), and all other errors are bounded step
-/// by step. K is made larger, and the exponential computed again, until the proof itself adds less than 4 n u, or a
-/// tenth of the distance found, to the bound. K is at most 40 up to n = 512, 20 up to n = 2048 and 12 beyond. So the
-/// bound is at most 1.2 times the true error plus 5 n u wherever K suffices: for every well-conditioned exponential at
-/// any norm, and far beyond that for small matrices. Elsewhere it is larger, or infinity. Bits: for one A and E the
-/// bound is the same on any number of ranks. The bound is relative to the whole matrix: elements far below the norm of
-/// exp(A) may be wrong. Cost: 6 to 9 products in the polynomial and one for each of log2(2 ||A||) squarings, or a few
-/// more. Each of these takes K (K + 1) / 2 native products of doubles (complex: 4 times as many), also where E is of
-/// float. K is 3 or 4 for float and 4 or 5 for double at moderate norms; it grows by a limb for every 20 squarings, and
-/// by the bits lost to cancellation. Memory: about 9 K + 6 matrices of doubles (complex: twice as many), released
-/// afterwards.
+/// - Shapes: A and E are n x n, in any placements, and share no storage. A complex A comes as two real matrices, which
+///   may live on different ranks. A part that is left out, or exactly zero, costs no product. The work is done in row
+///   bands over all ranks; matrices in other placements are redistributed. The host sees norms (n numbers), never a
+///   matrix.
+/// - Errors: throws Error(argument), on every rank alike, for matrices that are not square or do not fit, options out
+///   of range (0 <= tolerance < 1; complex_products 3 or 4; gemm.layers at most 1; gemm.math automatic), `terms` of
+///   another method than `taylor`, and `chebyshev` for an A that is not skew-Hermitian. Throws Error(computation) for
+///   NaN or infinity in A, and if ||A||_1 or exp(A) overflows.
+/// - Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products.
+/// - Blocking: all calls are collective and block. The first execute() allocates the workspace; later ones allocate
+///   only vectors and the buffers of redistributions.
+/// - Exactness: by every method exp(A)_ij is exactly zero if no path of nonzero elements of A leads from i to j. With
+///   `structure` automatic and any method but `taylor`, a diagonal A gives the library's exp() of its elements; the
+///   diagonal of a triangular A becomes exp(a_ii), and the adjacent one the divided differences. E is Hermitian to the
+///   last bit for a Hermitian A by all methods but `taylor` and `pade`; so are both parts of exp(-i H) symmetric for a
+///   real symmetric H. Emulated products are as accurate as native ones for any A, unless gemm.emulation.look is false.
+/// - Certificate: with ExpmOptions::certificate the report has a proven upper bound of ||E - exp(A)||_1 / ||exp(A)||_1,
+///   for A and E as they are stored, however E was computed. It has the same bits on any number of ranks. It bounds the
+///   matrix as a whole: elements far below the norm of exp(A) may be wrong. It takes 6 to 9 products and one for each
+///   of about log2(2 ||A||) squarings. Each is K (K + 1) / 2 products of doubles (complex: 4 times as many), with K
+///   from 3 to 5 at moderate norms. Its memory is about 9 K + 6 matrices of doubles (complex: twice as many), released
+///   afterwards.
+/// - Cost: 2 n^3 flops for each product, n^3 for a Hermitian one, and two passes and two waits for the device for each
+///   power that is measured. A norm of 1 takes 5 products in double, and each doubling of it one more; `pade` takes 8/3
+///   n^3 flops more (complex: four times that). Memory of all ranks together: A, E and about 9 matrices at most
+///   (complex: twice that). Emulated products on one rank also keep the residues of two to four matrices, 14 bytes an
+///   element for double.
+/// - Sources: N. Higham, Functions of Matrices (2008), 10.3; A. Al-Mohy, N. Higham (2009); J. Sastre, J. Ibanez, E.
+///   Defez (2019); P. Bader, S. Blanes, M. Seydaoglu (2021, arXiv 2103.10132); Y. R. Choi, V. Stegailov (2023). The
+///   algorithm, its thresholds and all sources are in docs/notes/expm.md, sections "Schemes", "Emulated products" and
+///   "The certificate".
 template <RealScalar T> class ExpmPlan {
  public:
   /// Makes a plan for matrices that are given to execute(). Collective.

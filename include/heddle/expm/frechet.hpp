@@ -52,35 +52,20 @@ struct ExpmFrechetReport {
 std::ostream& operator<<(std::ostream& out, const ExpmFrechetReport& report);
 
 /// The exponential E = exp(A) and its Fréchet derivative L(A, D) in the direction D, with workspace for repeated use
-/// with matrices of one size.
+/// with matrices of one size. L(A, D) is the limit of (exp(A + h D) - exp(A)) / h for h -> 0, and linear in D. Its
+/// adjoint is L(A^H, D): a function with the gradient G at exp(A) has the gradient L(A^H, G) at A (inner product
+/// trace(X^H Y)).
 ///
-/// L(A, D) is the limit of (exp(A + h D) - exp(A)) / h for h -> 0, or the integral over s from 0 to 1 of exp(s A) D
-/// exp((1 - s) A). It is linear in D. Its adjoint is L(A^H, D): where a function of exp(A) has the gradient G at
-/// exp(A), it has the gradient L(A^H, G) at A, in the inner product trace(X^H Y).
-///
-/// Matrices have any placements; the work is done in row bands over all ranks, as in ExpmPlan. D, E and L have A's
-/// shape; E and L share storage with no other. Complex matrices are given in parts. A and D may lack one part, and D
-/// both; it is then zero.
-///
-/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit and options that
-/// are out of range; Error(computation) for infinity or NaN in A or D, and where exp(A), L(A, D) or an intermediate
-/// result overflows. Blocks. Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products.
-///
-/// Method: scaling and squaring with the polynomials of ExpmPlan, where each product X Y takes two more, X' Y + X Y',
-/// for its derivative. This is the exponential of [A D; 0 A], whose blocks are E and L, with 3 products of n x n
-/// matrices in place of 8. The mean of the eigenvalues is subtracted from A where that makes it smaller; A is not
-/// balanced. An A beyond 2^85 (float: 2^10) is halved before powers are computed, and halvings that the norms of powers
-/// show to be unnecessary are undone. If A^2 = 0 or A^3 = 0, E and L are computed as finite series, without squarings.
-/// Zeros of E stay zeros as in ExpmPlan. Rounding errors are about u cond ||L||, where cond is the condition number of
-/// the derivative, which may be far larger than that of exp for non-normal A. For a triangular A the diagonals of E are
-/// as ExpmPlan's.
-///
-/// Cost: 3 times the products of a general ExpmPlan, 2 n^3 flops each (complex: 3 or 4 of these). Memory of all ranks
-/// together: A, D, E, L and about 18 matrices at most (twice that for complex ones).
-///
-/// Source: A. Al-Mohy, N. Higham, Computing the Fréchet derivative of the matrix exponential, with an application to
-/// condition number estimation, SIAM J. Matrix Anal. Appl. 30 (2009); here with polynomials in place of Pade
-/// approximants, and the norms of powers in place of ||A||, as in their algorithm of the same year for exp.
+/// - Shapes: all matrices are n x n, in any placements; E and L share storage with no other. Complex matrices come in
+///   two parts: A may lack one, D both, which are then zero.
+/// - Errors: throws Error(argument), on every rank alike, for shapes that do not fit and options out of range;
+///   Error(computation) for NaN or infinity in A or D, and for any overflow.
+/// - Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products. Blocking: collective, blocks.
+/// - Accuracy: rounding errors are about u cond ||L||, where cond, of the derivative, may be far above exp's for
+///   non-normal A. Zeros of E, and the diagonals of E for a triangular A, are as in ExpmPlan.
+/// - Cost: 3 times the products of a general ExpmPlan, 2 n^3 flops each (complex: 3 or 4 of these). Memory of all ranks
+///   together: A, D, E, L and about 18 matrices at most (complex: twice that).
+/// - Source: A. Al-Mohy, N. Higham, SIAM J. Matrix Anal. Appl. 30 (2009); docs/notes/expm.md, section "Derivatives".
 template <RealScalar T> class ExpmFrechetPlan {
  public:
   /// Makes a plan for matrices that are given to execute(). Collective.

@@ -49,28 +49,16 @@ struct PhiReport {
 /// Write the fields as Name(field=value, ...) on one line.
 std::ostream& operator<<(std::ostream& out, const PhiReport& report);
 
-/// Computes phis[k] = phi_k(A) for k = 0 ... p, p + 1 = phis.size(), 0 <= p <= 8, for T real or complex.
+/// Computes phis[k] = phi_k(A) for k = 0 ... p, with p + 1 = phis.size() and 0 <= p <= 8: phi_0(z) = exp(z), phi_k(z) =
+/// (phi_(k-1)(z) - 1 / (k-1)!) / z, so phi_k(z) = sum_j z^j / (j + k)!, also for singular A. T is real or complex.
 ///
-/// phi_0(z) = exp(z), phi_k(z) = (phi_(k-1)(z) - 1 / (k-1)!) / z, so phi_k(z) = sum_j z^j / (j + k)!, also for singular
-/// A. Matrices have any placements; each of `phis` has A's shape, and storage of its own.
-///
-/// Errors: throws Error(argument), on every rank alike, for matrices that aren't square or don't fit, another number of
-/// matrices than 1 to 9, two of `phis` that share elements on any rank, and options that are out of range;
-/// Error(computation) for infinity or NaN in A, and where a result or an intermediate result overflows. Collective,
-/// blocks. Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products.
-///
-/// Method: the Taylor polynomial of phi_p of A / 2^s, by Paterson and Stockmeyer's evaluation; then phi_(k-1)(X) = X
-/// phi_k(X) + I / (k-1)! down to phi_0; then s times phi_k(2X) = 2^-k (phi_0(X) phi_k(X) + sum_(j=1..k) phi_j(X) /
-/// (k-j)!). Nothing is subtracted, and nothing is divided by A. Degree and s follow from the norms of powers of A, as
-/// in ExpmPlan, such that the number of products is least. Hermitian A has Hermitian phis; only half of each of their
-/// products is computed.
-///
-/// Cost: p products after the polynomial, and p + 1 for each doubling: 2 n^3 flops each (complex: 3 or 4 of these).
-/// Memory of all ranks together: A, the phis, and about p + 11 matrices at most (twice that for complex ones).
-///
-/// Sources: B. Skaflestad, W. Wright, The scaling and modified squaring method for matrix functions related to the
-/// exponential, Appl. Numer. Math. 59 (2009), with Pade approximants there; N. Higham, Functions of Matrices (2008),
-/// 10.7.4.
+/// - Shapes: A and all phis are n x n, in any placements; each of the phis has storage of its own.
+/// - Errors: throws Error(argument), on every rank alike, for shapes that do not fit, 0 or more than 9 phis, phis that
+///   share elements, and options out of range; Error(computation) for NaN or infinity in A, or any overflow.
+/// - Bits: rank-invariant for a fixed gemm.tile; reproducible with emulated products. Blocking: collective, blocks.
+/// - Cost: p products after a polynomial, and p + 1 for each doubling: 2 n^3 flops each (complex: 3 or 4 of these),
+///   half for Hermitian A. Memory of all ranks together: A, the phis, and about p + 11 matrices (complex: twice that).
+/// - Source: B. Skaflestad, W. Wright, Appl. Numer. Math. 59 (2009); docs/notes/expm.md, section "Phi functions".
 template <Scalar T>
 PhiReport phi(const Communicator& comm, const DistributedMatrix<T>& A, std::span<const DistributedMatrix<T>> phis,
               const PhiOptions& options = {});
