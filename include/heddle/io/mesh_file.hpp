@@ -61,50 +61,27 @@ class MeshFile {
   MeshFile(HostMesh mesh, Points points, std::vector<MeshArray> point_arrays = {},
            std::vector<MeshArray> cell_arrays = {}, PolyhedronFaces polyhedra = {}, CellNodes nodes = {});
 
-  /// Reads a file, whose ending chooses the format. Cells keep the file's order; points are numbered in the file's
-  /// order, from 0. The mesh is in the uniform form where all cells are of one kind with one number of corners. Taken
-  /// are cells of CellKind's kinds; pixels, as quads; and cells of second order, whose corners are in mesh() and all of
-  /// whose nodes in nodes(). The faces of polyhedra are in polyhedra(), at most most_polyhedron_faces for each.
+  /// Reads a mesh from a file. The ending chooses the format: .vtu, .pvtu, .vtp, .vti or .vtk (VTK), .msh (Gmsh), .stl
+  /// or .ply. docs/site/guide-search.md, section "Mesh files", says what is taken and kept of each.
   ///
-  /// .vtu: unstructured grids in VTK's XML, of one piece or several. Numbers may be text or bytes, in place or
-  /// appended, raw or in base 64, plain or packed by zlib, LZ4 or LZMA; of several time steps, the first is read.
-  /// .pvtu: grids whose pieces are .vtu files that it names; arrays that all have alike are kept. .vtp: polygons, lines
-  /// of two points and single vertices. .vti: images, whose cells are voxels, quads or lines. .vtk: VTK's legacy
-  /// formats up to 5.1, text and binary: unstructured grids; polygonal data, as of .vtp, without strips; structured
-  /// points and rectilinear grids, whose cells are voxels, quads or lines; and structured grids, of hexahedra, quads or
-  /// lines. All named arrays of numbers are kept, strings and bits are not. A cell array vtkGhostType gives
-  /// Mesh::ghosts, by its bit 1, "duplicate cell".
+  /// \code
+  ///   const heddle::MeshFile file = heddle::MeshFile::read("part.msh");
+  ///   const auto surface = heddle::search::external_faces(space, file.mesh());
+  /// \endcode
   ///
-  /// .msh: Gmsh's formats 2.0 to 2.2 and 4.1, in ASCII and in binary of either byte order, and 4.0 in ASCII, with one
-  /// record on a line as Gmsh writes them. Numbers of nodes need neither be dense nor ordered; they become the point
-  /// array GmshNodeTag. Physical groups, where there are any, become the cell array PhysicalGroup: 0 for elements in
-  /// none, the first for those in several. In files of version 2, Gmsh writes an element in several groups once for
-  /// each of them, and each copy is a cell. $NodeData and $ElementData behind the elements become arrays of double, not
-  /// a number where nothing is given; of several time steps, the first is read. Elements of fewer than three dimensions
-  /// are cells like all others. Prisms get their corners in VTK's order, 0 2 1 3 5 4; pyramids of 14 nodes lose the one
-  /// in the base. Other sections are skipped but for $Entities, $PartitionedEntities, $Nodes (in files of
-  /// version 2 also $ParametricNodes, whose places on entities are not kept) and $Elements.
-  ///
-  /// .stl: triangles in ASCII and binary; corners at the same place become one point. Normals and attributes are not
-  /// kept. .ply: polygons, in ASCII and in binary of either byte order; other properties of vertices and faces that are
-  /// no lists become arrays, and other elements are passed over.
-  ///
-  /// Numbers that are text may be written as Fortran does, with D for the exponent; white space and a byte order mark
-  /// of UTF-8 may come before a text, but for white space before .vtk and .ply files.
-  ///
-  /// Throws Error(input), which names the file, the place (a line; a byte; a cell; a piece) and the reason, for
-  /// files that can't be opened or are cut short; malformed numbers; announced counts that the file does not hold;
-  /// cells whose corners are no points; node tags given twice or not at all; cells of other kinds, such as those of
-  /// third order and strips; coordinates that are not finite, in .msh, .stl, .ply and text of .vtk; arrays that not all
-  /// pieces of a .vtu have alike. Throws Error(argument) for another ending. Nothing in a file is believed before it is
-  /// checked: a damaged file, or one made with intent, is refused, and memory is allocated for no more than the file
-  /// can hold; packed data can hold up to 8192 times their size, and an image or grid without arrays and listed points
-  /// up to 2^24 points.
-  ///
-  /// Blocks until done. Memory besides the result: for VTK's XML, the file up to its appended data, then one array at a
-  /// time where it is not of the type that it becomes, and the cells twice where there are several pieces (all of them,
-  /// in a .pvtu); for .vtk, .ply and .vtp, the cells twice; for .msh, 24 to 32 bytes for each
-  /// point and 29 for each cell; for .stl, 32 bytes for each corner.
+  /// - Shapes: cells keep the file's order; points are numbered from 0 in the file's order. Cells are of CellKind's
+  ///   kinds, pixels as quads. Cells of second order have their corners in mesh() and all nodes in nodes(); the faces
+  ///   of polyhedra, at most most_polyhedron_faces each, are in polyhedra(). The mesh is uniform where all cells have
+  ///   one kind with one number of corners. Named arrays of numbers are kept; the cell array vtkGhostType gives
+  ///   Mesh::ghosts by its bit 1.
+  /// - Errors: throws Error(argument) for another ending; Error(input), naming the file, the place (line, byte, cell or
+  ///   piece) and the reason, for a file that cannot be opened or is cut short, and for contents that are malformed, do
+  ///   not fit the counts announced, or are not taken. A damaged or hostile file takes no more memory than the file can
+  ///   hold: 8192 times its size if packed, and 2^24 points for an image or grid without arrays.
+  /// - Blocking: not collective; blocks until done.
+  /// - Cost: memory besides the result is that of the cells once more (.vtk, .ply, .vtp, .pvtu, .vtu of several
+  ///   pieces), of the file up to its appended data and one array at a time (VTK's XML), 24 to 32 bytes a point and 29
+  ///   a cell (.msh), or 32 bytes a corner (.stl).
   [[nodiscard]] static MeshFile read(const std::filesystem::path& path);
 
   /// The cells and the numbers of their points.
@@ -157,24 +134,15 @@ struct SurfaceOptions {
                                                                     const FaceList<Index, Kokkos::HostSpace>& faces,
                                                                     bool ghosts = true);
 
-/// Writes faces of the cells of `from`, polygons in the order given. The ending chooses the format: .vtp (VTK,
-/// polygons), .vtu (VTK, cells), .stl (triangles; polygons are cut), .ply (polygons) or .msh (Gmsh 2.2: triangles and
-/// quadrilaterals; other polygons are cut into triangles). The points of the file are those that faces use, in
-/// increasing order; in .stl, each triangle has its own.
-///
-/// Faces of wedges look outwards in whichever order most of the mesh's wedges have their corners: VTK 9.4 has the first
-/// three as seen from outside, VTK 9.7 as seen from inside.
-///
-/// The arrays of the file are those of `from` on the points and on the cells that the faces belong to; OriginalPointIds
-/// of the points; OriginalCellIds and OriginalCellSides of the faces; and those of the options, which replace others of
-/// the same name. An .stl file has no arrays; a .ply file has each component as a property, and whole numbers beyond 32
-/// bits as double; a .msh file has them as node and element data in double, and PhysicalGroup as the elements' group.
-///
-/// Not collective: one rank writes. The file is written under another name beside its place and renamed when it is
-/// complete. Throws Error(output), which names the file and the reason, also for numbers that the format has no room
-/// for; Error(argument) for another ending, for faces with fewer than three points, of no cell or with a point that is
-/// none, and for arrays of another length. Blocks until done. Memory: 8 bytes for each point of `from`, and the
-/// surface.
+/// Writes faces of cells of `from` as a surface. The ending chooses the format: .vtp, .vtu, .stl, .ply or .msh (2.2);
+/// docs/site/guide-search.md, section "Mesh files", says what each holds. Points are those that faces use, in
+/// increasing order; arrays those of `from`, OriginalPointIds, OriginalCellIds, OriginalCellSides, and those of the
+/// options, which win.
+/// - Errors: throws Error(output), naming the file and the reason, also for numbers that the format has no room for;
+///   Error(argument) for another ending, faces that are none of `from`'s or have fewer than three points, and arrays of
+///   another length.
+/// - Blocking: not collective, one rank writes; blocks. The file appears complete or not at all.
+/// - Cost: 8 bytes of memory for each point of `from`, and the surface.
 void write_surface(const std::filesystem::path& path, const MeshFile& from,
                    const FaceList<Index, Kokkos::HostSpace>& faces, const SurfaceOptions& options = {});
 
