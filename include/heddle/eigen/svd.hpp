@@ -34,26 +34,16 @@ SvdBatchedReport svd_batched(const ExecutionSpace& space, const StridedBatch<con
 
 }  // namespace compiled
 
-/// A_b = U_b diag(s_b) V_b^H for each m x n matrix A_b = A(:, :, b) of a batch, with k = min(m, n) singular values
-/// s_b = s(:, b) >= 0, descending, and as many singular vectors: the thin factors.
-///
-/// A: m x n x count. s: k x count. U: m x k x count, with orthonormal columns; V: n x k x count, with orthonormal
-/// columns (V, not its adjoint). Any strides and shapes, m < n too; U and V must not overlap A. By a QR factorization
-/// with column pivoting, A P = Q R, and one-sided Jacobi rotations of the columns of R^H (M. R. Hestenes, 1958; J.
-/// Demmel, K. Veselic, 1992; Z. Drmac, K. Veselic, 2008); all matrices advance together. If singular values are zero, U
-/// and V are completed to orthonormal columns.
-///
-/// Errors: |s_i - sigma_i| <= 10 k u |A|_2, |A - U diag(s) V^H|_2 <= 10 max(m, n) u |A|_2, and as much for U^H U - I
-/// and V^H V - I. A = B D with D diagonal: |s_i - sigma_i| <= 10 k u kappa(B) sigma_i, however different the elements
-/// of D are, for m >= n (of m < n rows for columns), as long as sigma_i > 2^-400 |A|_2; smaller values (in the factor
-/// R) count as zero. Matrices of float have the whole range of the type: those that span more than 2^36 are solved in
-/// double.
-///
-/// Throws Error(argument) for shapes that don't fit. Matrices that did not converge are counted in the report; s, U and
-/// V of these hold their last state, and NaNs if the matrix had a NaN or an infinity. Blocks. Bits: reproducible for
-/// any number of threads; a matrix's do not depend on its neighbours. Cost, of m >= n: 2 m n^2 flops for the
-/// factorization, 8 n^3 a sweep (6 n^3 without vectors), 7 to 10 sweeps, and 4 m n^2 for U; four times that for complex
-/// T.
+/// A_b = U_b diag(s_b) V_b^H for each m x n matrix A_b = A(:, :, b) of a batch: thin factors, k = min(m, n), s_b >= 0
+/// in descending order.
+/// - Shapes: A m x n x count, s k x count, U m x k x count, V (not V^H) n x k x count. Any strides, m < n too. U and V
+///   must not overlap A.
+/// - Errors: throws Error(argument) for shapes. A matrix that fails is counted; s, U, V hold its last state, or NaN.
+/// - Accuracy: |s - sigma| <= 10 k u |A|_2, and <= 10 k u kappa(B) sigma for A = B D, D diagonal, m >= n. |A - U
+///   diag(s) V^H|_2 <= 10 max(m, n) u |A|_2, and as much for U^H U - I and V^H V - I.
+/// - Bits: reproducible for any number of threads, and independent of the other matrices. Blocks.
+/// - Cost, m >= n: 2 m n^2 flops, 7 to 10 sweeps of 8 n^3 (6 n^3 without vectors), 4 m n^2 for U; complex: 4 times.
+/// - Source: Z. Drmac, K. Veselic (2008). docs/notes/eigen.md, section "Singular values of batches".
 template <class ViewA, class ViewS, class ViewU, class ViewV>
   requires Scalar<typename ViewU::non_const_value_type>
 [[nodiscard]] SvdBatchedReport svd_batched(const ExecutionSpace& space, const ViewA& A, const ViewS& s, const ViewU& U,
