@@ -13,26 +13,16 @@ namespace heddle {
 /// meaning. `gflops` counts n^3 / 6 multiply-adds.
 using CholeskyReport = FactorizationReport;
 
-/// Cholesky factorization A = L L^H of n x n Hermitian positive definite matrices of one order over all ranks of a
-/// communicator, with its workspace.
-///
-/// Algorithm: LuPlan's without interchanges. Blocks of columns are dealt out to the ranks in turn; the rank that owns a
-/// panel factors it and sends it to all others, and each rank subtracts L times rows of L from its columns, from the
-/// diagonal block down.
-///
-/// Bits: with Arithmetic::emulated *reproducible*: the same factor for any number of ranks, any placement, any number
-/// of threads, on CPUs and GPUs. Elements of a panel are chains of fused multiply-adds in the order of the columns; a
-/// pivot is the correctly rounded root of the chain's real part, and elements below it are correctly rounded quotients
-/// by it. Products with more columns than a panel are EmulatedGemm's with look = false; each is rounded once, and its
-/// subtraction once more. With Arithmetic::native *rank-invariant*: for a given backend and number of threads per rank,
-/// the same for any number of ranks and any placement.
-///
-/// Error: A + E = L L^H with |E| <= c n u |L| |L^H| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
-/// 10.3); each emulated product contributes at most emulation_error() |l_i|_2 |l_j|_2, where |l_i|_2 |l_j|_2 is at most
-/// the square root of a_ii a_jj.
-///
-/// Cost: n^3 / 3 flops (4/3 n^3 complex), some 6 % more above the diagonal in diagonal blocks, and n^2 / 2 elements
-/// received by every rank. Memory, and slabs of matrices in host memory: as LuPlan. Blocks. Collective.
+/// Cholesky factorization A = L L^H of n x n Hermitian positive definite matrices of one order over all ranks, with its
+/// workspace. Shapes, errors thrown, matrices in host memory, blocking and memory are LuPlan's; an A that is not
+/// positive definite shows in CholeskyReport::info.
+/// - Errors: A + E = L L^H with |E| <= c n u |L| |L^H| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
+///   10.3), and at most emulation_error() sqrt(a_ii a_jj) for each emulated product.
+/// - Bits: with Arithmetic::emulated *reproducible*: the same factor for any number of ranks and threads, any
+///   placement, on CPUs and GPUs. With Arithmetic::native *rank-invariant*: for a given backend and threads per rank
+///   (and grid_rows).
+/// - Cost: n^3 / 3 flops (complex: 4/3 n^3) and some 6 % more; every rank receives n^2 / 2 elements.
+/// - Source: as LuPlan, without interchanges; docs/notes/solve.md, sections "The algorithm" and "Cholesky".
 template <Scalar T> class CholeskyPlan {
  public:
   /// Throws as LuPlan's constructor.

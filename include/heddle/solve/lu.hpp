@@ -76,40 +76,22 @@ struct LuReport : FactorizationReport {
 /// As above.
 std::ostream& operator<<(std::ostream& out, const LuReport& report);
 
-/// LU factorization P A = L U of m x n matrices of one shape over all ranks of a communicator, with its workspace.
-///
-/// Algorithm: blocks of columns are dealt out to the ranks in turn. The rank that owns a panel factors it, by recursion
-/// on its columns, and sends it to all others. (With FactorOptions::grid_rows above one, the ranks of a column of the
-/// grid send their rows of a panel to one of them, which factors it whole.) Each rank then interchanges the rows of its
-/// columns, solves with the panel's triangle and subtracts the product from the rows below: in the next panel's columns
-/// first, so that this panel is factored, and travels, while the others are updated. With FactorOptions::group = 1 the
-/// order is that of the right-looking algorithm; larger groups gather panels so that products have longer inner
-/// dimensions (G. Golub, C. Van Loan, Matrix Computations, 2013, 3.2; S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997).
-///
-/// The pivot of a step is the first of the largest elements, by |x|, or by |real| + |imaginary| rounded once. A NaN is
-/// never chosen before a number. The factorization always runs to its end; info > 0 reports a singular matrix.
-///
-/// Bits: with Arithmetic::emulated *reproducible*: the same factors and pivots for any number of ranks, any placement,
-/// any number of threads, on CPUs and GPUs. Elements of a panel are chains of fused multiply-adds in the order of the
-/// columns, divided by the pivot; products with more columns than a panel are EmulatedGemm's with look = false; each is
-/// rounded once, and its subtraction once more. With Arithmetic::native *rank-invariant*: for a given backend, number
-/// of threads per rank and FactorOptions::grid_rows, the same for any number of ranks and any placement.
-///
-/// Error: P (A + E) = L U with |E| <= c n u |L| |U| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
-/// 9.3); each emulated product contributes at most emulation_error() |l_i|_2 |u_j|_2.
-///
-/// Cost: 2/3 n^3 flops (8/3 n^3 complex) for a square matrix, and n^2 / 2 elements received by every rank; on a grid of
-/// p x q ranks, some n^2 (1 / p + 1 / q) / 2, and n^2 / 2 over all ranks for panels on their way to be factored. Memory
-/// on each rank: its part of the matrix if A comes in another placement, two groups of panels, rows of U on a grid, and
-/// the residues of emulated products. With CUDA, if the columns of a matrix of doubles are not aligned to 16 bytes (an
-/// odd number of rows), native products copy it if memory allows, and otherwise take twice the time. Blocks.
-/// Collective.
-///
-/// Matrices in host memory (Residence::host) that do not fit into the devices' memory, or into
-/// FactorOptions::memory_limit, are factored with the same bits in slabs of columns, as wide as there is room for, one
-/// of which is on the devices at a time. The columns on the left of a slab are copied from host memory again, so that s
-/// slabs copy some s n^2 / 2 elements. lu_memory() returns the least memory that is enough. With
-/// FactorOptions::grid_rows above one such matrices are copied to the devices whole.
+/// LU factorization P A = L U with partial pivoting of m x n matrices of one shape over all ranks, with its workspace.
+/// The factorization always runs to its end; LuReport::info > 0 reports a singular matrix.
+/// - Shapes: A in any placement; its own, placement(), saves a redistribution. A may be in host memory
+///   (Residence::host): if the devices or FactorOptions::memory_limit have no room for it, it is factored in slabs,
+///   with the same bits.
+/// - Errors: see the constructor and execute(). The pivot of a step is the first of the largest |x|, or |real| +
+///   |imaginary| rounded once; a NaN is never chosen before a number. P (A + E) = L U with |E| <= c n u |L| |U| and a
+///   small c (N. Higham, Accuracy and Stability, 2002, theorem 9.3), and emulation_error() |l_i|_2 |u_j|_2 for each
+///   emulated product.
+/// - Bits: with Arithmetic::emulated *reproducible*: the same factors and pivots for any number of ranks and threads,
+///   any placement, on CPUs and GPUs. With Arithmetic::native *rank-invariant*: for a given backend, number of threads
+///   per rank and FactorOptions::grid_rows, the same for any number of ranks and any placement.
+/// - Blocking: collective, blocks. Cost, square: 2/3 n^3 flops (complex: 8/3 n^3); every rank receives n^2 / 2
+///   elements, or on a grid of p x q ranks some n^2 (1 / p + 1 / q) / 2. Memory: see lu_memory(), which returns the
+///   least that is enough.
+/// - Sources: G. Golub, C. Van Loan (2013), 3.2; S. Toledo (1997); docs/notes/solve.md, section "The algorithm".
 template <Scalar T> class LuPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative shapes and options, 2^31 rows and columns or more, a

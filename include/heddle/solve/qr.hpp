@@ -31,32 +31,19 @@ template <Scalar T> struct QrReport : FactorizationReport {
 /// Write the fields but the timeline as Name(field=value, ...) on one line.
 template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T>& report);
 
-/// QR factorization A = Q R of m x n matrices of one shape over all ranks of a communicator, with its workspace: Q
-/// unitary, m x m, kept as min(m, n) Householder reflections; R upper triangular (trapezoidal if m < n), with a real
-/// diagonal also for complex A.
-///
-/// Algorithm: Householder's by blocks. Blocks of columns are dealt out to the ranks in turn. The rank that owns a panel
-/// factors it, by recursion on its columns, and sends V, and the triangle L of I - V L^H V^H, to all others; each rank
-/// then replaces its columns C on the right by C - V (L (V^H C)) (R. Schreiber, C. Van Loan, SIAM J. Sci. Stat. Comput.
-/// 10, 1989; E. Elmroth, F. Gustavson, IBM J. Res. Dev. 44, 2000). Reflections are LAPACK's: the diagonal of R has the
-/// sign that makes alpha - beta a sum, and tau = 0 if there is nothing to reflect. Columns whose largest part is
-/// beyond 2^+-400 (of float 2^+-30) are scaled by a power of two and back, and each column is scaled before its squares
-/// are summed, so that only elements of R outside the range of T over- or underflow.
-///
-/// Bits: with Arithmetic::emulated *reproducible*: the same R, V and tau for any number of ranks, any placement, any
-/// number of threads, on CPUs and GPUs. Sums over the rows of a panel are chains of fused multiply-adds of every 16th
-/// row in runs of 512, added in a fixed order; V^H C beyond a panel is a product of EmulatedGemm with look = false, and
-/// the subtraction from C is a chain. Only the bits of a NaN may differ. With Arithmetic::native *rank-invariant*: for
-/// a given backend and number of threads per rank, the same for any number of ranks and any placement.
-///
-/// Error: for each column |A + E - Q R|_2 with |E|_2 <= c m n u |a|_2, a the column, and a Q that is unitary to c m u,
-/// whatever A's condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4); the share of each emulated product
-/// is bounded by columns too. Denormal numbers are rounded as such. The factorization always runs to its end; elements
-/// that depend on a NaN or an infinity become NaN.
-///
-/// Cost: 4/3 n^3 flops (16/3 n^3 complex) for a square matrix, some n^2 times the block more, and n^2 / 2 elements
-/// received by every rank. Memory on each rank: its part of the matrix if A comes in another placement, six panels, two
-/// blocks of rows, and the residues of emulated products. Blocks. Collective.
+/// QR factorization A = Q R of m x n matrices of one shape over all ranks, with its workspace: Q unitary, m x m, kept
+/// as min(m, n) Householder reflections with LAPACK's signs; R upper triangular (trapezoidal if m < n), with a real
+/// diagonal also for complex A. It always runs to its end; what depends on a NaN or an infinity becomes NaN.
+/// - Errors: A + E = Q R, in each column with |E|_2 <= c m n u |a|_2, a the column, and Q unitary to c m u, whatever
+///   A's condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4). Only elements of R out of range over- or
+///   underflow.
+/// - Bits: with Arithmetic::emulated *reproducible*: the same R, V and tau for any number of ranks and threads, any
+///   placement, on CPUs and GPUs, but for the bits of a NaN. With Arithmetic::native *rank-invariant*: for a given
+///   backend and number of threads per rank.
+/// - Blocking: collective, blocks. Cost, square: 4/3 n^3 flops (complex: 16/3 n^3) and some n^2 times the block; every
+///   rank receives n^2 / 2 elements. Memory on each rank: its part of A unless A comes in placement(), six panels, two
+///   blocks of rows, residues.
+/// - Sources: R. Schreiber, C. Van Loan (1989); E. Elmroth, F. Gustavson (2000); docs/notes/solve.md, section "QR".
 template <Scalar T> class QrPlan {
  public:
   /// Throws Error(argument), on every rank alike, for negative shapes and options.
