@@ -106,40 +106,22 @@ template <Scalar T> [[nodiscard]] double emulation_error(Index inner, int moduli
 
 template <Scalar T> class Quantised;
 
-/// Computes C = alpha op(A) op(B) + beta C by products of 8-bit integers, on one rank.
-///
-/// Algorithm (K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009, "scheme II"): each row of op(A) and each column of
-/// op(B) is scaled by a power of two and rounded to integers. The product of these integers is computed exactly modulo
-/// 7 to 31 coprime numbers of 8 bits, and put together by the Chinese remainder theorem. In this implementation the
-/// scales come from sums of squares in integers, and each element is rounded once, from the exact product of the
-/// integers. A product of complex integers takes two products for each modulus: modulo a prime 4 k + 1, or a product of
-/// such primes, -1 has a root j, and x + j y and x - j y can be multiplied one by one (quadratic residue number
-/// systems: W. K. Jenkins, J. V. Krogmeier, IEEE Trans. Circuits Syst. 34, 1987; for matrices: P. Caday,
-/// arXiv:2609.05419). From the 21st modulus on it takes three (arXiv:2512.08321).
-///
-/// Shapes, strides, alpha and beta are as for blas::gemm. The product is rounded to T and multiplied by alpha, then
-/// beta C is added with one fused rounding (for complex T as multiply_add() does it). An element of C whose row of
-/// op(A) or column of op(B) holds NaN or infinity is summed in T, in the order of the inner dimension.
-///
-/// Bits: reproducible. An element of C depends on nothing but its row of op(A), its column of op(B), alpha, beta and
-/// the number of moduli; a probe makes that number a function of the shape and of the exponents of all of A and B. The
-/// bits are the same on CPUs and GPUs, for any number of threads and any shape of the product. Only the bits of a NaN
-/// may differ, and denormals must not be flushed to zero, which no backend does by itself.
-///
-/// Error: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij| for alpha = 1, beta = 0, where a is row i of
-/// op(A) and b column j of op(B). If op(A) and op(B) hold integers that fit the moduli, C is the exact product
-/// rounded once. Elements much smaller than the largest of their row of op(A) or column of op(B) lose what lies below
-/// the last bit kept of that row or column. If |a|_2 |b|_2 is far above sum |a_k b_k|, a probe finds this out before
-/// the product is computed, and more moduli, or the fallback, make up for it.
-///
-/// Cost: 2mnk operations for each product of 8-bit integers (EmulationScheme says how many there are), and passes over
-/// memory: three over op(A) and op(B), and one byte for each of their elements and products; four bytes for each
-/// element of C and product. A probe takes 2mnk operations, and 8mnk more where the first leave elements in doubt. It
-/// also takes a pass over a row and a column for each element whose factors share no index at which both are within
-/// 2^-16 of their largest; where these elements are more than a 64th of all, the fallback is taken at once. Workspace:
-/// one byte for each element of op(A) and each product, as much for the columns of op(B) that are multiplied at once
-/// (as many as there is room for sums of; on GPUs all of them, or a quarter where these would take more than a GiB),
-/// three bytes for each element of op(B) where it is probed, and the sums.
+/// Computes C = alpha op(A) op(B) + beta C by products of 8-bit integers, on one rank: rows of op(A) and columns of
+/// op(B) are scaled by powers of two and rounded to integers, multiplied exactly modulo 7 to 31 coprime numbers, put
+/// together, and rounded once.
+/// - Shapes: as blas::gemm, any strides included. The product is rounded to T and multiplied by alpha, then beta C is
+///   added with one fused rounding. An element whose row of op(A) or column of op(B) holds NaN or infinity is summed in
+///   T, in the order of the inner dimension.
+/// - Errors: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij| for alpha = 1, beta = 0, with row a of
+///   op(A) and column b of op(B). Integers that fit the moduli give the exact product rounded once. What lies below the
+///   last bit kept of a row or column is lost; a probe (EmulationOptions::look) finds where that matters, and more
+///   moduli, or the fallback, make up for it.
+/// - Bits: reproducible, on CPUs and GPUs, for any number of threads and any shape: an element depends on its row, its
+///   column, alpha, beta and the number of moduli alone, and with a probe that number on the exponents of A and B. The
+///   bits of a NaN may differ; denormals must not be flushed. Blocks on GPUs only for a probe.
+/// - Cost: 2mnk operations for each product of 8-bit integers (see EmulationScheme), a probe up to 10mnk more. Memory:
+///   a byte for each element of op(A), and of op(B) in part, for each of them: docs/notes/emulation.md, section "Cost".
+/// - Sources: K. Ozaki, Y. Uchino, T. Imamura (2025, arXiv:2504.08009); P. Caday (2026, arXiv:2609.05419).
 template <Scalar T> class EmulatedGemm {
  public:
   /// Makes the workspace for products of at most m x n elements with inner dimension k. Throws Error(argument) for

@@ -61,25 +61,15 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
   compiled::gemm<T>(space, op_a, op_b, alpha, strided(A), strided(B), beta, strided(C), algorithm);
 }
 
-/// Solves op(A) x = b for triangular A. On entry x holds b; on return the solution. Reproducible: x_i is b_i minus the
-/// exact inner product with the elements found before it, rounded once, and divided by the diagonal element as by
-/// invscal() (not with Diagonal::unit). The other triangle, and a unit diagonal, are not read.
-///
-/// `refinements` is how often the residual b - op(A) x is computed, with each element correctly rounded, and x
-/// corrected by its solution. solve() does better if residuals are denormal or overflow. A zero on the diagonal gives
-/// infinities and NaNs, as in BLAS. Throws Error(argument) for shapes that don't fit. Blocks. Cost: that of gemv() for
-/// half of A, and twice that for each refinement; on GPUs also the time in which n elements are rounded and divided one
-/// after the other, 0.21 microseconds each on an H100.
-///
-/// `block_refinements` is how often each block of trsv_block rows, counted from the row that is solved first, is
-/// corrected before other rows use its x: by the solution for the residual of its own rows, each element rounded once.
-/// Each costs as much as the solution does. Systems of at most trsv_block rows get the same bits by either refinement.
-/// It is available on CPUs, for Algorithm::automatic and twice; otherwise it throws Error(argument).
-///
-/// Another `algorithm` forms the sums accordingly, those of the residuals too; on GPUs, whose kernels here have no
-/// accumulator, only Algorithm::automatic, twice and plain are accepted; others throw Error(argument). Both refinements
-/// are those that R. Iakymchuk, S. Graillat, D. Defour and E. S. Quintana-Ortí propose ("Hierarchical approach for
-/// deriving a reproducible unblocked LU factorization", IJHPCA 2019, section 3).
+/// Solves op(A) x = b for triangular A. On entry x holds b; on return the solution: x_i is b_i minus the exact inner
+/// product with the elements found before it, rounded once, and divided by the diagonal element as by invscal(). The
+/// other triangle, and a unit diagonal, are not read.
+/// - Refinement (R. Iakymchuk, S. Graillat, D. Defour, E. S. Quintana-Ortí, IJHPCA 2019, section 3): x is corrected by
+///   the solution for its residual, rounded once by element, `refinements` times; each block of trsv_block rows is,
+///   `block_refinements` times, before other rows use it (on CPUs, for Algorithm::automatic and twice).
+/// - Errors: throws Error(argument) for shapes and what trsv_takes() denies. A zero diagonal gives infinities and NaNs.
+/// - Bits: reproducible. Blocks. Cost: half of gemv(), twice that for each refinement, once for one of blocks; on GPUs
+///   0.2 microseconds a row too.
 template <class ViewA, class ViewX>
 void trsv(const ExecutionSpace& space, Triangle triangle, Operation op, Diagonal diagonal, const ViewA& A,
           const ViewX& x, int refinements = 0, Algorithm algorithm = Algorithm::automatic, int block_refinements = 0) {

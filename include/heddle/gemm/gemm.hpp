@@ -120,48 +120,27 @@ struct GemmReport {
 std::ostream& operator<<(std::ostream& out, const GemmReport& report);
 
 /// A distributed product C = alpha op(A) op(B) + beta C with its workspace, for repeated use with matrices of the same
-/// placements.
+/// placements. Bands of A and B travel while tiles of C are computed.
 ///
-/// op(A) is M x K, op(B) is K x N, C is M x N, and each of A, B, C may have any placement. An element of C must not
-/// share its storage with one of A or B on any rank; columns or rows of one array that take turns share nothing.
-/// Shapes, placements and options have to be the same on all ranks when the plan is made, and alpha and beta when it is
-/// executed. Both rules are checked, which on several ranks takes a reduction of three numbers each time.
+/// \code
+///   const auto none = heddle::Operation::none;
+///   heddle::GemmPlan<double> plan(comm, none, A.placement(), none, B.placement(), C.placement(), {.tile = 512});
+///   const heddle::GemmReport report = plan.execute(1.0, A, B, 0.0, C);
+/// \endcode
 ///
-/// Algorithm (Y. R. Choi, V. Stegailov 2022, extended here to any placement): C is cut into tiles of N_i x N_i. Each
-/// rank takes bands of op(A), and for each pass over the bands of op(B), in an order rotated by its rank, computes the
-/// tiles. The next bands already travel while a tile is computed, and a finished tile is sent to the owners of its
-/// elements while the next one is computed. beta is applied once, by the owners of C. A rank sends nothing to itself.
-///
-/// Blocking: all calls but wait() are collective, and execute() returns when this rank's part of C is complete;
-/// enqueue() does not wait for that. Nothing is moved where alpha == 0, and C is not read where beta == 0. Empty
-/// matrices are allowed. A plan is used by one thread at a time.
-///
-/// Bits: rank-invariant. Each tile is one local product over the whole inner dimension, and C = tile + beta C is
-/// rounded once per element. With L layers each tile is L local products T_0, ..., T_(L-1), of alpha op(A) and op(B)
-/// over one run of the inner dimension each, which depends on K and L alone, and C = (((T_0 + beta C) + T_1) + ...) +
-/// T_(L-1), rounded at each sum. So C has the same bits for any number of ranks, any grid of them, any placements and
-/// any number of bands per pass, for equal tile, layers, backend and threads per rank; each tile of GemmTiles::half has
-/// the bits that it has among all tiles. The tile and the layers that the model chooses depend on the number of ranks,
-/// so fix the tile to compare bits: it has one layer where none are given. With Arithmetic::emulated the product is
-/// reproducible: it has the same bits for any tile, on any backend, with any number of threads. Tile 0 then stands for
-/// a tile from the ranks' shares alone, without the model.
-///
-/// Error: that of blas::gemm with Arithmetic::native; GemmReport::emulation has the bound of emulated products.
-///
-/// Cost: 2MNK flops (8MNK for complex T) over all ranks. A rank receives the following elements, less what it owns
-/// itself: of A, each of its bands once; of B, every band once a pass, that is ceil(its bands of A / bands_per_pass)
-/// times; of C, the elements that it owns and others compute. With A and B whole on another rank, and P ranks with M/P
-/// rows each, that is MK/P + passes KN. With A and C in row bands and B in column bands that the tile divides, it is KN
-/// (P - 1)/P. With layers that divide the ranks, bands are an L-th as long, there are L times fewer ranks in a grid,
-/// and of C the owners receive the tiles of every layer, which they add. The bands that remain when M/N_i bands are
-/// dealt out evenly to P ranks are shared tile by tile, with only the bands of B that they need. Workspace per rank:
-/// two passes' bands of A (one where a rank has one pass), two bands of B (four on GPUs) and three tiles of C (four on
-/// GPUs, up to 16 while they are small), less what is used in place. Emulated products also hold the residues of a
-/// pass's bands of A and of one band of B, and the sums.
-///
-/// On GPUs copy engines move the bands and tiles, products run on two instances that belong to the plan, ordered before
-/// and after the communicator's space(), and the host only issues the work. Matrices in host memory (Residence::host)
-/// are streamed: a rank's bands cross its bus once, and from there a band of B is passed on to the other ranks.
+/// - Shapes: op(A) is M x K, op(B) K x N, C M x N, in any placements, host memory included; empty ones are allowed. No
+///   element of C shares storage with A or B on any rank. beta == 0 leaves C unread; alpha == 0 moves nothing.
+/// - Errors: throws, on every rank alike, Error(argument) for shapes, placements, options, alpha or beta that do not
+///   fit or differ between ranks, and Error(memory) where a device has no room. The rounding error is that of
+///   blas::gemm, or for emulated products GemmReport::emulation's bound.
+/// - Bits: rank-invariant for equal tile, layers, backend and threads per rank: the same for any number of ranks, grid,
+///   placements and bands per pass. The model's tile depends on the number of ranks, so give one to compare bits. With
+///   Arithmetic::emulated reproducible: the same for any tile, backend and number of threads.
+/// - Blocking: all calls but wait() are collective. execute() blocks until this rank's part of C is complete. A plan is
+///   used by one thread at a time.
+/// - Cost: 2MNK flops (complex: 8MNK) over all ranks. A rank receives each of its bands of A once, every band of B once
+///   a pass, and its elements of C. Memory: docs/notes/gemm.md, section "Traffic, memory and the order of sums".
+/// - Source: Y. R. Choi, V. Stegailov (2022), extended here to any placement.
 template <Scalar T> class GemmPlan {
  public:
   /// Makes the plan for op(A), op(B) and C of these placements. Collective. Throws Error(argument), on every rank

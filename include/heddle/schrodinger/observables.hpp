@@ -95,28 +95,16 @@ struct GridResolution {
                                   std::span<const std::complex<double>> state, const Eigenstates& eigenstates,
                                   std::span<const double> nodes_before = {});
 
-/// Positions of the nodes of a wave function, from left to right, bohr.
-///
-/// A complex psi hardly ever passes through 0, and the sign changes of its real part turn with its phase. A node is
-/// therefore defined as a valley of the density between two lobes of nearly opposite phases. With D the highest
-/// |psi_i|^2 of all points, all local maxima of |psi_i|^2 that are 0.003 D or more are lobes; two neighbouring ones are
-/// a single lobe at the higher point if the lowest density between them is above 0.95 of the lower maximum. Between
-/// neighbouring lobes l < r let d = min(|psi_l|^2, |psi_r|^2), v the lowest density, and
-///   c = Re(conj(psi_l) psi_r u^-(r - l)) / |psi_l psi_r|,   u = N/|N|,   N = sum conj(psi_i) psi_{i+1}:
-/// the cosine of the turn of the phase, corrected for the mean momentum q (u = exp(i q dx); 1 beyond pi/2), so that a
-/// moving packet has no more nodes than one at rest. A node
-///   begins  if d >= 0.01 D,  v <= 0.8 d  and c <= -0.3,
-///   goes on if d >= 0.003 D, v <= 0.95 d and c < 0, and one of `before` is between x_l and x_r.
-/// `before` are the positions at the previous time; because of the two thresholds a node that is about to begin or to
-/// end does not come and go from one time to the next. Without `before` all nodes begin.
-///
-/// The position is the zero, by linear interpolation, of the part of psi_i u^-(i - l) along the difference of both
-/// lobes' phases; of several zeros, the one with the lowest density.
-///
-/// A constant phase or factor of psi changes nothing but round-off. A psi whose lobes are narrower than about three
-/// points has fewer nodes here than between the points.
-/// Bits: reproducible; only +, -, *, / and square roots are used. Cost: about 30 flops a point, on the calling rank's
-/// host alone. Throws Error(argument) unless psi has the grid's length.
+/// Positions of the nodes of a wave function, from left to right, bohr: valleys of the density between neighbouring
+/// lobes of nearly opposite phases, as a complex psi hardly ever passes through 0.
+/// - A node begins if d >= 0.01 D, v <= 0.8 d and c <= -0.3. It goes on if d >= 0.003 D, v <= 0.95 d and c < 0, and one
+///   of `before`, the positions at the previous time, is between its lobes; without `before` all nodes begin. D is the
+///   highest density, d that of the lower lobe, v the lowest between them, c the cosine of the turn of the phase,
+///   corrected for the mean momentum. docs/notes/tdse.md, section "Nodes that do not flicker", has the formulas.
+/// - Errors: throws Error(argument) unless psi has the grid's length. Lobes narrower than about three points may lack
+///   nodes.
+/// - Bits: reproducible, by +, -, *, / and square roots alone; a constant factor of psi changes nothing but round-off.
+/// - Cost: about 30 flops a point, on the calling rank's host alone.
 [[nodiscard]] std::vector<double> node_positions(const Grid& grid, std::span<const std::complex<double>> state,
                                                  std::span<const double> before = {});
 

@@ -49,29 +49,16 @@ template <PointId Id> struct ExternalFaces {
   ExternalFacesReport report;  ///< Report of the search.
 };
 
-/// Find the external faces of a mesh: the sides of cells whose set of points no other side of any cell has.
-///
-/// Sides are compared by all their points, in any order. A quadrilateral with one point twice is the triangle of its
-/// three points. A side of fewer than three points has no area: it is counted, and is neither external nor internal.
-/// Two sides of one cell can be equal, as in a hexahedron that is folded flat.
-///
-/// Faces are ordered by cell, then side, and have their points in VTK's order for that side: the face is oriented
-/// outwards if the cell's own points are in VTK's order. Bits: reproducible; the result is the same for any algorithm,
-/// hash function, backend and number of threads.
-///
-/// `mesh` may be in host memory on a GPU backend. `partition` then transfers cells in blocks of 64 MiB, once for
-/// counting and once for each pass, and the device does not hold them all; the other algorithms copy the mesh to the
-/// device.
-///
-/// Throws Error(argument), naming the cell, for a negative point, an unknown kind of cell, or offsets that don't fit.
-/// Blocks until done. Cost of `partition`: 16 bytes for each side, or 24 if the numbers of points span more than 32
-/// bits (sides of tetrahedra) or about 2^28 points (quadrilaterals); 2 bytes for each cell. Traffic is twice the
-/// connectivity and twice these bytes. On CPUs, if consecutive cells mostly have near point numbers, `partition`
-/// replaces buckets by a list for each point, of the sides whose smallest point it is: 12 bytes for each side, and 4
-/// for each point and thread, which is no more memory and stays in the cache.
-///
-/// Source of the problem and of the other algorithms: Lessley, Moreland, Larsen, Childs, "Techniques for data-parallel
-/// searching for duplicate elements", LDAV 2017.
+/// Find the external faces of a mesh: the sides of cells whose set of points no other side of any cell has. A side with
+/// fewer than three different points is counted, and is neither external nor internal.
+/// - Shapes: `mesh` may be in host memory: on GPUs `partition` brings it in blocks, other algorithms whole. Faces are
+///   ordered by cell, then side, with VTK's order of points: outwards if the cell's own points are in VTK's order.
+/// - Errors: throws Error(argument), naming the cell, for a negative point, an unknown kind, or offsets that don't fit.
+/// - Bits: reproducible; the same for any algorithm, hash function, backend and number of threads. Blocks until done.
+/// - Cost of `partition`: memory of 16 or 24 bytes a side and 2 a cell; traffic of twice that and twice the
+///   connectivity.
+/// - Source: B. Lessley, K. Moreland, M. Larsen, H. Childs, LDAV 2017, for the problem and the other algorithms;
+///   docs/notes/search.md, section "Memory, and several passes".
 template <PointId Id, class Space>
 [[nodiscard]] ExternalFaces<Id> external_faces(const ExecutionSpace& space, const Mesh<Id, Space>& mesh,
                                                const ExternalFacesOptions& options = {});
