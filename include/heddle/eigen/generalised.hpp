@@ -33,7 +33,7 @@ JacobiGeneralisedReport jacobi_generalised(const ExecutionSpace& space, const St
 /// and Roothaan equations in a basis that is not orthogonal pose them.
 ///
 /// - Shapes: H is n x n and Hermitian; S, the overlaps of the basis, n x n, Hermitian and positive definite; w n reals;
-///   C n x n. Any strides. Of H and S the same triangle is read (options.upper), nothing written; C must not overlap
+///   C n x n. Any strides. The same triangle of H and S is read (options.upper), nothing written; C must not overlap
 ///   them. With warm_start C holds, on entry, S-orthonormal vectors to begin at.
 /// - Errors: throws Error(argument) for shapes that do not fit, NaN or infinity in H or S, an S of which a pivot
 ///   (named) is at most n u of its diagonal element, and accuracy `relative` for an H that is not positive definite or

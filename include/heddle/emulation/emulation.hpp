@@ -113,12 +113,13 @@ template <Scalar T> class Quantised;
 ///   added with one fused rounding. An element whose row of op(A) or column of op(B) holds NaN or infinity is summed in
 ///   T, in the order of the inner dimension.
 /// - Errors: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij| for alpha = 1, beta = 0, with row a of
-///   op(A) and column b of op(B). Integers that fit the moduli give the exact product rounded once. What lies below the
-///   last bit kept of a row or column is lost; a probe (EmulationOptions::look) finds where that matters, and more
+///   op(A) and column b of op(B). Integers that fit the moduli give the exact product rounded once. Digits below the
+///   last bit kept of a row or column are lost; a probe (EmulationOptions::look) finds where that matters, and more
 ///   moduli, or the fallback, make up for it.
 /// - Bits: reproducible, on CPUs and GPUs, for any number of threads and any shape: an element depends on its row, its
 ///   column, alpha, beta and the number of moduli alone, and with a probe that number on the exponents of A and B. The
-///   bits of a NaN may differ; denormals must not be flushed. Blocks on GPUs only for a probe.
+///   bits of a NaN may differ; denormals must not be flushed. On GPUs it blocks for a probe and the exact fallback
+///   alone.
 /// - Cost: 2mnk operations for each product of 8-bit integers (see EmulationScheme), a probe up to 10mnk more. Memory:
 ///   a byte for each element of op(A), and of op(B) in part, for each of them: docs/notes/emulation.md, section "Cost".
 /// - Sources: K. Ozaki, Y. Uchino, T. Imamura (2025, arXiv:2504.08009); P. Caday (2026, arXiv:2609.05419).

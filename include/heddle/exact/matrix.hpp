@@ -66,7 +66,8 @@ void gemm(const ExecutionSpace& space, Operation op_a, Operation op_b, typename 
 /// other triangle, and a unit diagonal, are not read.
 /// - Refinement (R. Iakymchuk, S. Graillat, D. Defour, E. S. Quintana-Ortí, IJHPCA 2019, section 3): x is corrected by
 ///   the solution for its residual, rounded once by element, `refinements` times; each block of trsv_block rows is,
-///   `block_refinements` times, before other rows use it (on CPUs, for Algorithm::automatic and twice).
+///   `block_refinements` times, before other rows use it (on CPUs, for Algorithm::automatic and twice). solve() does
+///   better if residuals are denormal or overflow.
 /// - Errors: throws Error(argument) for shapes and what trsv_takes() denies. A zero diagonal gives infinities and NaNs.
 /// - Bits: reproducible. Blocks. Cost: half of gemv(), twice that for each refinement, once for one of blocks; on GPUs
 ///   0.2 microseconds a row too.
