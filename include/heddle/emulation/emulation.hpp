@@ -111,8 +111,8 @@ template <Scalar T> class Quantised;
 /// together, and rounded once.
 /// - Shapes: as blas::gemm, any strides included. The product is rounded to T and multiplied by alpha, then beta C is
 ///   added with one fused rounding. An element whose row of op(A) or column of op(B) holds NaN or infinity is summed in
-///   T, in the order of the inner dimension.
-/// - Errors: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij| for alpha = 1, beta = 0, with row a of
+///   T, in the order of the inner dimension. Errors: see operator().
+/// - Accuracy: |C - op(A) op(B)|_ij <= emulation_error() |a|_2 |b|_2 + u |C_ij| for alpha = 1, beta = 0, with row a of
 ///   op(A) and column b of op(B). Integers that fit the moduli give the exact product rounded once. Digits below the
 ///   last bit kept of a row or column are lost; a probe (EmulationOptions::look) finds where that matters, and more
 ///   moduli, or the fallback, make up for it.

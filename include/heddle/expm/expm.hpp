@@ -77,7 +77,7 @@ struct ExpmOptions {
   /// Options of the matrix products. gemm.tile also tiles the products that are known to be Hermitian, of whose tiles
   /// off the diagonal only half are computed; for these gemm.tile = 0 stands for a quarter of the matrix.
   /// gemm.emulation.look says whether the factors of emulated products may be probed. Factors that are Hermitian,
-  /// skew-Hermitian or evenly scaled are never probed, since their errors are relative to norms; see ExpmPlan.
+  /// skew-Hermitian or evenly scaled are never probed, since their errors are relative to norms (docs/notes/expm.md).
   /// gemm.layers is always 1, and larger values are refused.
   GemmOptions gemm{};
   /// Called on every rank after each product, with the number of products done and the total expected so far. The total

@@ -131,8 +131,8 @@ std::ostream& operator<<(std::ostream& out, const GemmReport& report);
 /// - Shapes: op(A) is M x K, op(B) K x N, C M x N, in any placements, host memory included; empty ones are allowed. No
 ///   element of C shares storage with A or B on any rank. beta == 0 leaves C unread; alpha == 0 moves nothing.
 /// - Errors: throws, on every rank alike, Error(argument) for shapes, placements, options, alpha or beta that do not
-///   fit or differ between ranks, and Error(memory) where a device has no room. The rounding error is that of
-///   blas::gemm, or for emulated products GemmReport::emulation's bound.
+///   fit or differ between ranks, and Error(memory) where a device has no room.
+/// - Accuracy: that of blas::gemm, or for emulated products the bound of GemmReport::emulation.
 /// - Bits: rank-invariant for equal tile, layers, backend and threads per rank: the same for any number of ranks, grid,
 ///   placements and bands per pass. The model's tile depends on the number of ranks, so give one to compare bits. With
 ///   Arithmetic::emulated reproducible: the same for any tile, backend and number of threads.

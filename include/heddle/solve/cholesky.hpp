@@ -14,13 +14,13 @@ namespace heddle {
 using CholeskyReport = FactorizationReport;
 
 /// Cholesky factorization A = L L^H of n x n Hermitian positive definite matrices of one order over all ranks, with its
-/// workspace. Shapes, errors thrown, matrices in host memory, blocking and memory are LuPlan's; an A that is not
-/// positive definite shows in CholeskyReport::info.
-/// - Errors: A + E = L L^H with |E| <= c n u |L| |L^H| and a small c (N. Higham, Accuracy and Stability, 2002, theorem
-///   10.3), and at most emulation_error() sqrt(a_ii a_jj) for each emulated product.
+/// workspace. Shapes, errors, matrices in host memory, blocking and memory are as LuPlan's; an A that is not positive
+/// definite shows in CholeskyReport::info.
+/// - Accuracy: A + E = L L^H with |E| <= c n u |L| |L^H| and a small c (N. Higham, Accuracy and Stability, 2002,
+///   theorem 10.3), and at most emulation_error() sqrt(a_ii a_jj) for each emulated product.
 /// - Bits: with Arithmetic::emulated *reproducible*: the same factor for any number of ranks and threads, any
-///   placement, on CPUs and GPUs. With Arithmetic::native *rank-invariant*: for a given backend and threads per rank
-///   (and grid_rows).
+///   placement, on CPUs and GPUs. With Arithmetic::native *rank-invariant* for a given backend, threads per rank and
+///   grid_rows.
 /// - Cost: n^3 / 3 flops (complex: 4/3 n^3) and some 6 % more; every rank receives n^2 / 2 elements.
 /// - Source: as LuPlan, without interchanges; docs/notes/solve.md, sections "The algorithm" and "Cholesky".
 template <Scalar T> class CholeskyPlan {

@@ -77,20 +77,20 @@ struct LuReport : FactorizationReport {
 std::ostream& operator<<(std::ostream& out, const LuReport& report);
 
 /// LU factorization P A = L U with partial pivoting of m x n matrices of one shape over all ranks, with its workspace.
-/// The factorization always runs to its end; LuReport::info > 0 reports a singular matrix.
-/// - Shapes: A in any placement; its own, placement(), saves a redistribution. A may be in host memory
-///   (Residence::host): if the devices or FactorOptions::memory_limit have no room for it, it is factored in slabs,
-///   with the same bits.
-/// - Errors: see the constructor and execute(). The pivot of a step is the first of the largest |x|, or |real| +
-///   |imaginary| rounded once; a NaN is never chosen before a number. P (A + E) = L U with |E| <= c n u |L| |U| and a
-///   small c (N. Higham, Accuracy and Stability, 2002, theorem 9.3), and emulation_error() |l_i|_2 |u_j|_2 for each
-///   emulated product.
+/// It always runs to its end; LuReport::info > 0 reports a singular matrix. The pivot of a step is the first of the
+/// largest |x|, or |real| + |imaginary| rounded once; a NaN is never chosen before a number.
+/// - Shapes: A in any placement; placement() saves a redistribution. In host memory (Residence::host), with grid_rows =
+///   1, it is factored in slabs of columns, with the same bits, where the devices or FactorOptions::memory_limit have
+///   no room.
+/// - Errors: see the constructor and execute().
+/// - Accuracy: P (A + E) = L U with |E| <= c n u |L| |U| and a small c (N. Higham, Accuracy and Stability, 2002,
+///   theorem 9.3), and emulation_error() |l_i|_2 |u_j|_2 for each emulated product.
 /// - Bits: with Arithmetic::emulated *reproducible*: the same factors and pivots for any number of ranks and threads,
 ///   any placement, on CPUs and GPUs. With Arithmetic::native *rank-invariant*: for a given backend, number of threads
 ///   per rank and FactorOptions::grid_rows, the same for any number of ranks and any placement.
 /// - Blocking: collective, blocks. Cost, square: 2/3 n^3 flops (complex: 8/3 n^3); every rank receives n^2 / 2
-///   elements, or on a grid of p x q ranks some n^2 (1 / p + 1 / q) / 2. Memory: see lu_memory(), which returns the
-///   least that is enough.
+///   elements, or on a grid of p x q ranks some n^2 (1 / p + 1 / q) / 2. Memory: lu_memory() returns the least that is
+///   enough.
 /// - Sources: G. Golub, C. Van Loan (2013), 3.2; S. Toledo (1997); docs/notes/solve.md, section "The algorithm".
 template <Scalar T> class LuPlan {
  public:

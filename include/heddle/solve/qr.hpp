@@ -32,16 +32,16 @@ template <Scalar T> struct QrReport : FactorizationReport {
 template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T>& report);
 
 /// QR factorization A = Q R of m x n matrices of one shape over all ranks, with its workspace: Q unitary, m x m, kept
-/// as min(m, n) Householder reflections with LAPACK's signs; R upper triangular (trapezoidal if m < n), with a real
+/// as min(m, n) Householder reflections as LAPACK has them; R upper triangular (trapezoidal if m < n), with a real
 /// diagonal also for complex A. It always runs to its end; what depends on a NaN or an infinity becomes NaN.
-/// - Errors: A + E = Q R, in each column with |E|_2 <= c m n u |a|_2, a the column, and Q unitary to c m u, whatever
-///   A's condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4). Only elements of R out of range over- or
+/// - Accuracy: A + E = Q R, in each column a with |E|_2 <= c m n u |a|_2, and Q unitary to c m u, whatever A's
+///   condition (N. Higham, Accuracy and Stability, 2002, theorem 19.4). Only elements of R out of range over- or
 ///   underflow.
 /// - Bits: with Arithmetic::emulated *reproducible*: the same R, V and tau for any number of ranks and threads, any
 ///   placement, on CPUs and GPUs, but for the bits of a NaN. With Arithmetic::native *rank-invariant*: for a given
 ///   backend and number of threads per rank.
 /// - Blocking: collective, blocks. Cost, square: 4/3 n^3 flops (complex: 16/3 n^3) and some n^2 times the block; every
-///   rank receives n^2 / 2 elements. Memory on each rank: its part of A unless A comes in placement(), six panels, two
+///   rank receives n^2 / 2 elements. Memory of a rank: its part of A unless that comes in placement(), six panels, two
 ///   blocks of rows, residues.
 /// - Sources: R. Schreiber, C. Van Loan (1989); E. Elmroth, F. Gustavson (2000); docs/notes/solve.md, section "QR".
 template <Scalar T> class QrPlan {
