@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The dependency lint: reads every #include of the sources and refuses any that docs/architecture.md and docs/rooms.md
 do not allow, folders that have no line on these pages, files and steps of paths that a document for developers names and
-that are gone, options of rounding outside the files that decide it, and calls of MPI outside src/comm and what begins,
-ends and describes a job.
+that are gone, options of rounding outside the files that decide it, elementary functions of the C library's where bits
+are promised, and calls of MPI outside src/comm and what begins, ends and describes a job.
 
     ci/lints/include_graph.py [ROOT]         checks the repository at ROOT
     ci/lints/include_graph.py --self-test    checks that wrong includes and pages are refused, and right ones are not
@@ -26,6 +26,8 @@ ROUNDING_FILES = {ROUNDING_LISTS, "src/cmake/HeddleFlags.cmake"}
 MPI_CALL = re.compile(r"\b(P?MPIX?_[A-Z][a-z]\w*)\s*\(")
 MPI_FILES = re.compile(r"(src|include/heddle)/comm/|src/drivers/(program|machine/info|support/ranks)\.cpp$"
                        r"|python/src/(runtime|distributed)\.cpp$")
+# Elementary functions of the C library's, whose last bits differ between machines.
+ELEMENTARY = re.compile(r"\bstd::((?:exp|log)(?:2|10|m1|1p)?|pow|a?(?:sin|cos|tan)h?|atan2|cbrt|hypot|polar|erfc?|tgamma)\s*\(")
 ROUNDING_LIST = re.compile(r"^\s*set\((HEDDLE_ROOMS_\w+)\s+([^)]*)\)", re.MULTILINE)
 
 
@@ -163,6 +165,16 @@ def calls_of_mpi(where, source):
             if (call := MPI_CALL.search(line.partition("//")[0]))]
 
 
+def elementary_functions(page, where, source):
+    """Return calls of the C library's elementary functions in rooms that must not make any. Comments are ignored."""
+    parts = where.removeprefix("include/heddle/").removeprefix("src/").split("/")
+    if not where.startswith(("src/", "include/")) or parts[0] not in page.elementary:
+        return []
+    return [f"{where}:{number}: std::{call[1]}: its bits depend on the C library; expected one of heddle::libm"
+            for number, line in enumerate(source.splitlines(), start=1)
+            if (call := ELEMENTARY.search(line.partition("//")[0]))]
+
+
 def check(root):
     """Every finding, as text, and the number of files read."""
     try:
@@ -179,6 +191,7 @@ def check(root):
             files += 1
             source = path.read_text(encoding="utf-8")
             findings += calls_of_mpi(str(path.relative_to(root)), source)
+            findings += elementary_functions(page, str(path.relative_to(root)), source)
             for match in INCLUDE.finditer(source):
                 if reason := judge(page, root, path, match[1], match[2]):
                     line = source.count("\n", 0, match.start(2)) + 1
@@ -241,6 +254,11 @@ SAMPLE = """# Architecture
 | MPI | `mpi.h` | `{include/heddle,src,tests}/comm/*`, `perf/peers/*` |
 | others | `cublas*`, `cblas*`, `fftw3*` | `src/blas/{cuda,host}.cpp`, `src/schrodinger/hamiltonian/fourier_*.cpp`, `perf/peers/*` |
 | VTK | `vtk*.h` | `src/io/mesh/vtk_mesh.cpp`, `perf/peers/*` |
+
+<!-- read: elementary -->
+| what it means | rooms |
+|---|---|
+| no function of the C library's | `schrodinger`, `core` |
 
 <!-- read: rounding -->
 | list | what its rooms promise | rooms |
@@ -314,6 +332,7 @@ WRONG_PAGES = [  # what is replaced, by what
     ("<!-- read: headers -->", ""),
     ("<!-- read: headers -->", "<!-- read: haeders -->"),
     ("| bits | `schrodinger` |", "| bits | `gemm` |"),
+    ("library's | `schrodinger`, `core` |", "library's | `schroedinger`, `core` |"),
     ("| `HEDDLE_ROOMS_UNFUSED` | bits | `schrodinger` |", "| `HEDDLE_ROOMS_UNFUSED` | bits | `schrodinger`, `io` |"),
 ]
 LISTS = "set(HEDDLE_ROOMS_UNFUSED schrodinger)\nheddle_rounding(--fmad=false)\n"
@@ -336,6 +355,12 @@ CALLS = [  # a file, its text, whether it is right
     ("src/gemm/bands.cpp", "void f() { MPI_Barrier(MPI_COMM_WORLD); }\n", False),
     ("include/heddle/gemm/bands.hpp", "inline void f() { PMPI_Barrier (MPI_COMM_WORLD); }\n", False),
     ("src/drivers/support/options.cpp", "void f() { MPIX_Query_cuda_support(); }\n", False),
+    ("src/gemm/bands.cpp", "double f(double x) { return std::exp(x); }\n", True),
+    ("src/schrodinger/grid.cpp", "double f(double x) { return libm::exp(x) + std::sqrt(x) + std::expx(x); }\n", True),
+    ("src/schrodinger/grid.cpp", "// as std::exp(x)\n", True),
+    ("src/schrodinger/grid.cpp", "double f(double x) { return std::log1p(x); }\n", False),
+    ("src/schrodinger/grid.cpp", "double f(double x) { return std::atanh (x); }\n", False),
+    ("include/heddle/core/error.hpp", "inline double f(double x) { return std::pow(x, 2.5); }\n", False),
 ]
 
 

@@ -1,5 +1,6 @@
 """The tables of docs/architecture.md and docs/rooms.md that lints and pictures read: rooms and whom each may use, the
-folders within them, folders beside them, who may include the headers of other projects, and rooms whose rounding differs;
+folders within them, folders beside them, who may include the headers of other projects, rooms without the C library's
+elementary functions, and rooms whose rounding differs;
 and the tables of docs/paths, each of which follows one path through the code.
 
 A table that is read has a line <!-- read: NAME --> before it. Names in it are in `code`."""
@@ -15,7 +16,7 @@ MARK = re.compile(r"^<!-- read: (\w+) -->\s*$")
 CODE = re.compile(r"`([^`]+)`")
 # Without a folder, NAME.h is as a rule another project's.
 FILE = re.compile(r"[\w./{},-]+\.(?:cpp|hpp|cu|cuh|f90|in|py|pyi|md|svg|sh|txt|json|toml|dict|cmake)|[\w./{},-]+/[\w{},-]+\.h")
-COLUMNS = {"rooms": 3, "folders": 2, "beside": 3, "headers": 3, "rounding": 3}
+COLUMNS = {"rooms": 3, "folders": 2, "beside": 3, "headers": 3, "elementary": 2, "rounding": 3}
 MARKS = ("ranks", "bits", "memory", "errors")
 
 
@@ -29,6 +30,7 @@ class Page:
     folders: list = field(default_factory=list)   # Folders within rooms and within src/drivers: "gemm/plan".
     beside: dict = field(default_factory=dict)    # "tests/fuzz": rooms whose private headers it may include; "own".
     headers: list = field(default_factory=list)   # (patterns of headers, patterns of files that may include them).
+    elementary: set = field(default_factory=set)  # Rooms that call no elementary function of the C library's.
     rounding: dict = field(default_factory=dict)  # A list of HeddleRounding.cmake, and the rooms in it.
 
     def reach(self, room):
@@ -134,6 +136,10 @@ def read_pages(root):
         if name in page.folders:
             raise Wrong(f"{place}: {name} has two lines")
         page.folders.append(name)
+    for place, cells in tables["elementary"]:
+        page.elementary |= set(names(place, cells[1]))
+        if unknown := page.elementary - set(page.uses):
+            raise Wrong(f"{place}: {', '.join(sorted(unknown))}: a room that has no line")
     for place, cells in tables["headers"]:
         page.headers.append((names(place, cells[1]), names(place, cells[2])))
     return page

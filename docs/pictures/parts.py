@@ -2,7 +2,8 @@
 from xml.sax.saxutils import escape
 
 HEIGHT = 62  # Height of a box.
-COLOURS = ["#eceff1", "#e3f2fd", "#e0f2f1", "#e8f5e9", "#fff8e1", "#fff3e0", "#fbe9e7", "#fce4ec", "#f3e5f5"]  # By floor.
+COLOURS = ["#f5f5f5", "#eceff1", "#e3f2fd", "#e0f2f1", "#e8f5e9",  # By floor.
+           "#fff8e1", "#fff3e0", "#fbe9e7", "#fce4ec", "#f3e5f5"]
 BESIDE = "#efebe9"  # Programs and packages beside the rooms.
 
 

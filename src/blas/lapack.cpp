@@ -14,14 +14,6 @@ void dstev_(const char*, const int*, double*, double*, double*, const int*, doub
 void dstevx_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, const double*, int*, double*, double*, const int*, double*, int*, int*, int*, std::size_t,
              std::size_t);
-void dsyevr_(const char*, const char*, const char*, const int*, double*, const int*, const double*, const double*,
-             const int*, const int*, const double*, int*, double*, double*, const int*, int*, double*, const int*, int*,
-             const int*, int*, std::size_t, std::size_t, std::size_t);
-void dpbtrf_(const char*, const int*, const int*, double*, const int*, int*, std::size_t);
-void dpbtrs_(const char*, const int*, const int*, const int*, const double*, const int*, double*, const int*, int*,
-             std::size_t);
-void dpotrf_(const char*, const int*, double*, const int*, int*, std::size_t);
-void dpotrs_(const char*, const int*, const int*, const double*, const int*, double*, const int*, int*, std::size_t);
 void zgbtrf_(const int*, const int*, const int*, const int*, std::complex<double>*, const int*, int*, int*);
 void zgbtrs_(const char*, const int*, const int*, const int*, const int*, const std::complex<double>*, const int*,
              const int*, std::complex<double>*, const int*, int*, std::size_t);
@@ -79,11 +71,6 @@ void bisect(bool with_vectors, std::span<const double> diagonal, std::span<const
 
 }  // namespace
 
-void tridiagonal_lowest(std::span<const double> diagonal, std::span<const double> off_diagonal, int count,
-                        std::vector<double>& energies, std::vector<double>& vectors) {
-  bisect(true, diagonal, off_diagonal, count, energies, vectors);
-}
-
 void tridiagonal_all(std::span<const double> diagonal, std::span<const double> off_diagonal,
                      std::vector<double>& energies, std::vector<double>& vectors) {
   const int n = static_cast<int>(diagonal.size());
@@ -95,56 +82,6 @@ void tridiagonal_all(std::span<const double> diagonal, std::span<const double> o
   dstev_("V", &n, matrix.d.data(), matrix.e.data(), vectors.data(), &leading, work.data(), &info, 1);
   // Bisection has more digits of the eigenvalues, and inverse iteration any vectors where QL does not converge.
   bisect(info != 0, diagonal, off_diagonal, n, energies, vectors);
-}
-
-void symmetric_lowest(int n, std::span<double> matrix, int count, std::vector<double>& energies,
-                      std::vector<double>& vectors) {
-  energies.resize(n);
-  vectors.resize(static_cast<std::size_t>(n) * count);
-  std::vector<int> support(2 * static_cast<std::size_t>(std::max(count, 1)));
-  const int first = 1;
-  const double unused = 0.0;
-  const double tolerance = dlamch_("S", 1);
-  int found = 0;
-  int info = 0;
-  std::vector<double> work(1);
-  std::vector<int> integer_work(1);
-  for (int length = -1, integer_length = -1;;) {
-    dsyevr_("V", "I", "L", &n, matrix.data(), &n, &unused, &unused, &first, &count, &tolerance, &found, energies.data(),
-            vectors.data(), &n, support.data(), work.data(), &length, integer_work.data(), &integer_length, &info, 1, 1,
-            1);
-    check("dsyevr", info);
-    if (length > 0) break;
-    // The first call asked for the sizes.
-    length = static_cast<int>(work[0]);
-    integer_length = integer_work[0];
-    work.resize(length);
-    integer_work.resize(integer_length);
-  }
-  energies.resize(count);
-}
-
-Cholesky::Cholesky(int n, int width, std::vector<double> matrix) : n_(n), width_(width), matrix_(std::move(matrix)) {
-  int info = 0;
-  if (banded()) {
-    const int leading = width_ + 1;
-    dpbtrf_("L", &n_, &width_, matrix_.data(), &leading, &info, 1);
-  } else {
-    dpotrf_("L", &n_, matrix_.data(), &n_, &info, 1);
-  }
-  factored_ = info == 0;
-}
-
-void Cholesky::solve(int columns, std::span<double> X) const {
-  int info = 0;
-  if (banded()) {
-    const int leading = width_ + 1;
-    dpbtrs_("L", &n_, &width_, &columns, matrix_.data(), &leading, X.data(), &n_, &info, 1);
-    check("dpbtrs", info);
-  } else {
-    dpotrs_("L", &n_, &columns, matrix_.data(), &n_, X.data(), &n_, &info, 1);
-    check("dpotrs", info);
-  }
 }
 
 Lu::Lu(int n, int width, std::vector<std::complex<double>> matrix)

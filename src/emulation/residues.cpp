@@ -1,6 +1,7 @@
 // Coprime moduli and the constants that put residues together.
 #include "emulation/residues.hpp"
 
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
@@ -62,7 +63,7 @@ void add(Digits x, std::uint32_t factor, std::uint32_t (&sum)[ResidueSystem::mos
 
 double log2_of_product(Field field, int count) {
   double sum = 0.0;
-  for (int l = 0; l < count; ++l) sum += std::log2(modulus(field, l));
+  for (int l = 0; l < count; ++l) sum += libm::log2(static_cast<double>(modulus(field, l)));
   return sum;
 }
 
@@ -73,7 +74,7 @@ int checked(int count) {
 }
 
 int digits_for(Field field, int count) {
-  const double bits = log2_of_product(field, count) + std::log2(7.0 * 256.0 * count) + 1.0;
+  const double bits = log2_of_product(field, count) + libm::log2(7.0 * 256.0 * count) + 1.0;
   const int digits = std::max(3, static_cast<int>(std::ceil(bits / 32.0)));
   return digits == 7 ? 8 : digits;
 }

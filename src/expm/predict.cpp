@@ -1,6 +1,7 @@
 // Prediction of the time and memory of an exponential from the rates of a machine.
 #include "expm/arithmetic/product_options.hpp"
 #include "expm/dense/scheme.hpp"
+#include "libm/functions.hpp"
 #include <heddle/expm/predict.hpp>
 
 #include <cmath>
@@ -73,7 +74,7 @@ ExpmPrediction predict_expm(const ClusterShape& cluster, Index n, double norm, b
   const double copies = 2.0 * factors + (scheme.blocks * (scheme.powers + 1.0) + 2.0) * parts;
   found.between_seconds = factors * travels + over(copies * part.bytes, rates.memory_bandwidth);
   found.seconds = found.products * found.product.seconds + found.between_seconds;
-  const double flops = 2.0 * std::pow(static_cast<double>(n), 3) * found.products;
+  const double flops = 2.0 * libm::pow(static_cast<double>(n), 3) * found.products;
   found.gflops = found.seconds > 0.0 ? flops / found.seconds / 1e9 : 0.0;
   found.bytes_received = found.products * found.product.bytes_received + factors * ranks * part.received;
   found.bytes_between_nodes = found.products * found.product.bytes_between_nodes + factors * ranks * part.between_nodes;

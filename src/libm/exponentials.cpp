@@ -195,6 +195,17 @@ template <bool fused> HEDDLE_LIBM_INLINE float expm1f_body(float x) {
 }
 
 }  // namespace
+
+double exp_parts(double x, int* power) {
+  *power = 0;
+  if (x > -700 && x < 700) return exp(x);
+  if (!(x == x)) return x;
+  const double count = x * 0x1.71547652b82fep+0;
+  *power = static_cast<int>(count);
+  return decide<double>(exp_guard + 1,
+                        [x, power](auto words) { return scaled(exp_of(from_double<words()>(x)), -*power); });
+}
+
 }  // namespace heddle::libm
 
 HEDDLE_LIBM_DEFINE(exp, double, (double x), (x))

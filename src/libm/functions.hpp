@@ -39,6 +39,10 @@ HEDDLE_LIBM_TWO(hypot)
 void sincos(double x, double* sine, double* cosine) __asm__("heddle_libm_sincos");
 void sincos(float x, float* sine, float* cosine) __asm__("heddle_libm_sincosf");
 
+/// exp x = result 2^power for |x| < 2^11, also where exp x is out of range: the result is correctly rounded, and a
+/// normal number of moderate size. No name of the C library's.
+double exp_parts(double x, int* power) __asm__("heddle_libm_exp_parts");
+
 #undef HEDDLE_LIBM_ONE
 #undef HEDDLE_LIBM_TWO
 

@@ -1,4 +1,5 @@
 // Boys' function by Taylor series, power series and recurrences.
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_integrals.hpp>
 
@@ -21,7 +22,7 @@ double boys_series(std::size_t m, double x) {
     term *= 2 * x / denominator;
     sum += term;
   }
-  return std::exp(-x) * sum;
+  return libm::exp(-x) * sum;
 }
 
 // Table of F_m at x = k/16 below `table_end`. F_m' = -F_(m+1), so higher orders are Taylor coefficients.
@@ -38,7 +39,7 @@ class BoysTable {
       double* row = values_.data() + k * width;
       row[width - 1] = boys_series(width - 1, x);
       for (std::size_t m = width - 1; m-- > 0;) {
-        row[m] = (2 * x * row[m + 1] + std::exp(-x)) / (2 * static_cast<double>(m) + 1);
+        row[m] = (2 * x * row[m + 1] + libm::exp(-x)) / (2 * static_cast<double>(m) + 1);
       }
     }
   }
@@ -71,9 +72,10 @@ void boys(double x, std::span<double> values) {
   if (values.empty()) return;
   const std::size_t top = values.size() - 1;
   if (x >= table_end && x >= static_cast<double>(top)) {
-    const double exponential = std::exp(-x);
+    const double exponential = libm::exp(-x);
     const double root = std::sqrt(x);
-    values[0] = std::erf(root) / (2 * root * std::numbers::inv_sqrtpi);
+    // erf(root) rounds to 1.
+    values[0] = 1 / (2 * root * std::numbers::inv_sqrtpi);
     for (std::size_t m = 0; m < top; ++m) {
       values[m + 1] = ((2 * static_cast<double>(m) + 1) * values[m] - exponential) / (2 * x);
     }
@@ -81,7 +83,7 @@ void boys(double x, std::span<double> values) {
   }
   values[top] = top <= table_orders && x < table_end ? boys_table()(top, x) : boys_series(top, x);
   if (top == 0) return;
-  const double exponential = std::exp(-x);
+  const double exponential = libm::exp(-x);
   for (std::size_t m = top; m-- > 0;) {
     values[m] = (2 * x * values[m + 1] + exponential) / (2 * static_cast<double>(m) + 1);
   }

@@ -1,5 +1,6 @@
 // Electron repulsion integrals by McMurchie and Davidson, and Coulomb and exchange matrices.
 #include "core/gibibytes.hpp"
+#include "libm/functions.hpp"
 #include "models/hermite.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/core/host_memory.hpp>
@@ -100,7 +101,7 @@ void Quartets::evaluate(const impl::ShellPair& bra, const impl::ShellPair& ket, 
           degree, p * q / (p + q),
           {left.centre[0] - right.centre[0], left.centre[1] - right.centre[1], left.centre[2] - right.centre[2]}, R,
           scratch, boys_values);
-      const double factor = 2 * std::pow(std::numbers::pi, 2.5) / (p * q * std::sqrt(p + q));
+      const double factor = 2 * libm::pow(std::numbers::pi, 2.5) / (p * q * std::sqrt(p + q));
       for (std::size_t h = 0; h < nb; ++h) {
         double* const row = half + h * cd;
         std::fill_n(row, cd, 0.0);

@@ -1,4 +1,5 @@
 // Local density functionals: exchange, and published fits of the correlation energy.
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/functionals.hpp>
 #include <heddle/models/kohn_sham.hpp>
@@ -30,9 +31,9 @@ struct Correlation {
 
 // f(zeta) = ((1 + zeta)^(4/3) + (1 - zeta)^(4/3) - 2)/(2^(4/3) - 2).
 Slope polarisation_share(double zeta) {
-  const double up = std::cbrt(1 + zeta);
-  const double down = std::cbrt(std::max(0.0, 1 - zeta));
-  const double scale = 1 / (2 * std::cbrt(2.0) - 2);
+  const double up = libm::cbrt(1 + zeta);
+  const double down = libm::cbrt(std::max(0.0, 1 - zeta));
+  const double scale = 1 / (2 * libm::cbrt(2.0) - 2);
   return {(up * (1 + zeta) + down * (1 - zeta) - 2) * scale, 4.0 / 3.0 * (up - down) * scale};
 }
 
@@ -45,7 +46,7 @@ constexpr PerdewZunger pz_ferromagnetic = {-0.0843, 1.3981, 0.2611, 0.01555, -0.
 
 Slope perdew_zunger(const PerdewZunger& fit, double radius) {
   if (radius < 1) {
-    const double logarithm = std::log(radius);
+    const double logarithm = libm::log(radius);
     return {fit.A * logarithm + fit.B + fit.C * radius * logarithm + fit.D * radius,
             fit.A / radius + fit.C * (logarithm + 1) + fit.D};
   }
@@ -70,7 +71,7 @@ Slope perdew_wang(const PerdewWang& fit, double radius) {
       2 * fit.A * root * (fit.beta[0] + root * (fit.beta[1] + root * (fit.beta[2] + root * fit.beta[3])));
   const double slope =
       fit.A * (fit.beta[0] / root + 2 * fit.beta[1] + root * (3 * fit.beta[2] + 4 * root * fit.beta[3]));
-  const double logarithm = std::log1p(1 / bottom);
+  const double logarithm = libm::log1p(1 / bottom);
   return {factor * logarithm, -2 * fit.A * fit.alpha1 * logarithm - factor * slope / (bottom * (bottom + 1))};
 }
 
@@ -87,10 +88,10 @@ Slope vosko_wilk_nusair(const VoskoWilkNusair& fit, double radius) {
   const double x = std::sqrt(radius);
   const auto X = [&](double y) { return y * (y + fit.b) + fit.c; };
   const double Q = std::sqrt(4 * fit.c - fit.b * fit.b);
-  const double angle = std::atan(Q / (2 * x + fit.b));
+  const double angle = libm::atan(Q / (2 * x + fit.b));
   const double share = fit.b * fit.x0 / X(fit.x0);
-  const double value = std::log(x * x / X(x)) + 2 * fit.b / Q * angle -
-                       share * (std::log((x - fit.x0) * (x - fit.x0) / X(x)) + 2 * (fit.b + 2 * fit.x0) / Q * angle);
+  const double value = libm::log(x * x / X(x)) + 2 * fit.b / Q * angle -
+                       share * (libm::log((x - fit.x0) * (x - fit.x0) / X(x)) + 2 * (fit.b + 2 * fit.x0) / Q * angle);
   // d angle/dx = -Q/(2 X).
   const double slope = 2 / x - (2 * x + fit.b) / X(x) - fit.b / X(x) -
                        share * (2 / (x - fit.x0) - (2 * x + fit.b) / X(x) - (fit.b + 2 * fit.x0) / X(x));
@@ -152,9 +153,9 @@ Slope casula(const Casula& fit, double radius) {
   const double top_slope = 1 + 2 * fit.E * radius;
   const double bottom = fit.A + radius * (fit.B + radius * (fit.C + radius * fit.D));
   const double bottom_slope = fit.B + radius * (2 * fit.C + radius * 3 * fit.D);
-  const double power = std::pow(radius, fit.m - 1);
+  const double power = libm::pow(radius, fit.m - 1);
   const double inside = radius * (fit.alpha + fit.beta * power);
-  const double logarithm = std::log1p(inside);
+  const double logarithm = libm::log1p(inside);
   const double logarithm_slope = (fit.alpha + fit.m * fit.beta * power) / (1 + inside);
   return {-0.5 * top / bottom * logarithm,
           -0.5 * ((top_slope - top * bottom_slope / bottom) * logarithm + top * logarithm_slope) / bottom};
@@ -201,12 +202,12 @@ LocalTerms local_terms_3d(Functional functional, double up, double down) {
   const double density = up + down;
   LocalTerms terms;
   if (density < no_density) return terms;
-  const double scale = std::cbrt(6 / std::numbers::pi);
-  terms.up = -scale * std::cbrt(up);
-  terms.down = -scale * std::cbrt(down);
+  const double scale = libm::cbrt(6 / std::numbers::pi);
+  terms.up = -scale * libm::cbrt(up);
+  terms.down = -scale * libm::cbrt(down);
   terms.exchange = 0.75 * (terms.up * up + terms.down * down);
   if (functional == Functional::lda_x) return terms;
-  const double radius = std::cbrt(3 / (4 * std::numbers::pi * density));
+  const double radius = libm::cbrt(3 / (4 * std::numbers::pi * density));
   const double zeta = (up - down) / density;
   Correlation found = correlation_3d(functional, radius, zeta);
   found.by_radius *= radius;

@@ -1,4 +1,5 @@
 // Gaussian basis sets: normalisation, evaluation, even-tempered exponents and Slater's rules.
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_basis.hpp>
 
@@ -73,8 +74,8 @@ double slater_exponent(double charge, const std::vector<SlaterShell>& shells, st
 // Adds shells of exponents low ratio^k, from the largest, which is at least high/ratio^(1/4), down to `low`.
 void add_shells(const std::array<double, 3>& centre, int angular, double high, double low, double ratio,
                 std::vector<Shell>& shells) {
-  const int steps = std::max(0, static_cast<int>(std::ceil(std::log(high / low) / std::log(ratio) - 0.25)));
-  for (int k = steps; k >= 0; --k) shells.push_back({centre, angular, {low * std::pow(ratio, k)}, {}});
+  const int steps = std::max(0, static_cast<int>(std::ceil(libm::log(high / low) / libm::log(ratio) - 0.25)));
+  for (int k = steps; k >= 0; --k) shells.push_back({centre, angular, {low * libm::pow(ratio, k)}, {}});
 }
 
 }  // namespace
@@ -84,7 +85,11 @@ std::vector<double> solid_harmonics(int degree) {
           most_angular);
   const auto columns = static_cast<std::size_t>((degree + 1) * (degree + 2) / 2);
   std::vector<double> matrix(static_cast<std::size_t>(2 * degree + 1) * columns, 0.0);
-  const auto factorial = [](int n) { return std::tgamma(n + 1.0); };
+  const auto factorial = [](int n) {
+    double product = 1.0;
+    for (int k = 2; k <= n; ++k) product *= k;
+    return product;
+  };
   for (int m = -degree; m <= degree; ++m) {
     const int order = std::abs(m);
     const double norm = std::sqrt((m == 0 ? 1.0 : 2.0) * factorial(degree + order) * factorial(degree - order)) /
@@ -97,7 +102,7 @@ std::vector<double> solid_harmonics(int degree) {
           const double sign = (t + w / 2) % 2 == 0 ? 1.0 : -1.0;
           const int y = 2 * u + w;
           const int x = 2 * t + order - y;
-          row[cartesian_index(degree, x, y)] += norm * sign * std::pow(0.25, t) * binomial(degree, t) *
+          row[cartesian_index(degree, x, y)] += norm * sign * libm::pow(0.25, t) * binomial(degree, t) *
                                                 binomial(degree - t, order + t) * binomial(t, u) * binomial(order, w);
         }
       }
@@ -125,10 +130,11 @@ std::vector<Shell> even_tempered(const Molecule& molecule, const EvenTemperedOpt
     const double zeta = slater_exponent(atom.charge, filled, outer);
     const double square = zeta * zeta;
     const double Z = atom.charge;
-    add_shells(atom.position, 0, 1400 * std::pow(Z, 10.0 / 3.0), 0.03 * square, options.ratio, shells);
+    add_shells(atom.position, 0, 1400 * libm::pow(Z, 10.0 / 3.0), 0.03 * square, options.ratio, shells);
     for (int l = 1; l <= options.angular; ++l) {
       const bool occupied = (l == 1 && Z > 4) || (l == 2 && Z > 20);
-      const double high = occupied ? (l == 1 ? 8 : 2) * std::pow(Z, 7.0 / 3.0) : (l == 1 ? 12 : 6.0 / (l + 1)) * square;
+      const double high =
+          occupied ? (l == 1 ? 8 : 2) * libm::pow(Z, 7.0 / 3.0) : (l == 1 ? 12 : 6.0 / (l + 1)) * square;
       const double low = (occupied ? 0.03 : 0.1 * l) * square;
       add_shells(atom.position, l, high, low, options.ratio, shells);
     }
@@ -167,10 +173,14 @@ GaussianBasis::GaussianBasis(std::vector<Shell> shells) : shells_(std::move(shel
     for (const double x : shell.centre) {
       require(std::isfinite(x), "basis: the centre of shell ", s + 1, " is at ", x, "; expected a finite number");
     }
-    // The integral of S_lm^2 exp(-p r^2) is 4 pi/(2l + 1) Gamma(l + 3/2)/(2 p^(l + 3/2)).
+    // The integral of S_lm^2 exp(-p r^2) is 4 pi/(2l + 1) Gamma(l + 3/2)/(2 p^(l + 3/2)), and Gamma(l + 3/2) the root
+    // of pi times (1/2)(3/2) ... (l + 1/2).
     const int l = shell.angular;
-    const auto integral = [l](double p) {
-      return 2 * std::numbers::pi / (2 * l + 1) * std::tgamma(l + 1.5) * std::pow(p, -l - 1.5);
+    double gamma = 0.5;
+    for (int k = 1; k <= l; ++k) gamma *= k + 0.5;
+    gamma /= std::numbers::inv_sqrtpi;
+    const auto integral = [l, gamma](double p) {
+      return 2 * std::numbers::pi / (2 * l + 1) * gamma * libm::pow(p, -l - 1.5);
     };
     for (std::size_t k = 0; k < shell.exponents.size(); ++k) {
       const double exponent = shell.exponents[k];
@@ -218,7 +228,7 @@ void GaussianBasis::evaluate(const std::array<double, 3>& point, std::span<doubl
     double radial = 0;
     double slope = 0;  // d radial/dr over r
     for (std::size_t k = 0; k < shell.exponents.size(); ++k) {
-      const double term = shell.coefficients[k] * std::exp(-shell.exponents[k] * square);
+      const double term = shell.coefficients[k] * libm::exp(-shell.exponents[k] * square);
       radial += term;
       slope -= 2 * shell.exponents[k] * term;
     }

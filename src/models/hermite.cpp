@@ -1,6 +1,7 @@
 // Hermite expansions of pairs of shells, and the recurrence of Hermite Coulomb integrals.
 #include "models/hermite.hpp"
 
+#include "libm/functions.hpp"
 #include <heddle/models/gaussian_integrals.hpp>
 
 #include <cmath>
@@ -124,7 +125,7 @@ std::vector<double> hermite_expansion(int most_a, int most_b, double a, double b
   const int width = most_a + most_b + 1;
   std::vector<double> E(static_cast<std::size_t>((most_a + 1) * (most_b + 1) * width), 0.0);
   const auto at = [&](int i, int j) { return E.data() + (i * (most_b + 1) + j) * width; };
-  at(0, 0)[0] = std::exp(-a * b / p * AB * AB);
+  at(0, 0)[0] = libm::exp(-a * b / p * AB * AB);
   const auto raise = [&](const double* from, int degree, double shift, double* to) {
     for (int t = 0; t <= degree + 1; ++t) {
       to[t] = (t > 0 ? from[t - 1] / (2 * p) : 0.0) + (t <= degree ? shift * from[t] : 0.0) +

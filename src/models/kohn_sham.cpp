@@ -1,5 +1,7 @@
 // Kohn-Sham model in one dimension, its density mixer and iteration, and a first matrix in three dimensions.
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
+#include <heddle/models/gaussian_integrals.hpp>
 #include <heddle/models/kohn_sham.hpp>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ std::vector<double> kinetic_waves(std::size_t n, double length) {
   for (std::size_t d = 1; d < wave.size(); ++d) {
     // The sine is taken from the nearer end of the half period: from the other it loses digits.
     const auto nearer = static_cast<double>(std::min(d, 2 * intervals - d));
-    const double sine = std::sin(pi * nearer / static_cast<double>(2 * intervals));
+    const double sine = libm::sin(pi * nearer / static_cast<double>(2 * intervals));
     wave[d] = (d % 2 == 0 ? scale : -scale) / (sine * sine);
   }
   return wave;
@@ -55,7 +57,7 @@ std::vector<double> points_about(double middle, std::size_t n, double spacing) {
 
 // 1 - (1 - exp(-y))/y, by its series if that cancels.
 double ramp(double y) {
-  if (y >= 1.0) return 1.0 + std::expm1(-y) / y;
+  if (y >= 1.0) return 1.0 + libm::expm1(-y) / y;
   double sum = 0.0;
   double term = y / 2;
   for (int k = 3; std::abs(term) > 1e-18 * y; ++k) {
@@ -116,12 +118,12 @@ LocalExchange local_exchange(double density, double softening) {
   // Integral over q first, then over s: (1 - exp(-z cosh s))/cosh s for v_x. Analytic for |Im s| < pi/2, hence an error
   // of exp(-pi^2/step). The derivative of each term of n epsilon_x is the term of v_x, and so for the sums.
   constexpr double step = 0.25;
-  const double end = 38.0 + std::max(0.0, std::log(2.0 / z));
+  const double end = 38.0 + std::max(0.0, libm::log(2.0 / z));
   for (int k = 0; k * step <= end; ++k) {
-    const double cosine = std::cosh(k * step);
+    const double cosine = libm::cosh(k * step);
     const double weight = (k == 0 ? step / 2 : step) / cosine;
     result.energy += weight * ramp(z * cosine);
-    result.potential -= weight * std::expm1(-z * cosine);
+    result.potential -= weight * libm::expm1(-z * cosine);
   }
   result.energy /= -pi * softening;
   result.potential /= -pi * softening;
@@ -165,7 +167,7 @@ KohnSham::KohnSham(const KohnShamOptions& options) : softening_(options.softenin
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t a = 0; a < options.charges.size(); ++a) {
       const double distance = (grid_[i] - options.positions[a]) / sigma;
-      guess_[i] += options.charges[a] * std::exp(-distance * distance / 2);
+      guess_[i] += options.charges[a] * libm::exp(-distance * distance / 2);
     }
     sum += guess_[i];
   }
@@ -354,9 +356,11 @@ std::vector<double> kohn_sham_matrix_3d(int points_per_axis, const KohnSham3dOpt
   // The Hartree potential of a unit Gaussian, and its density.
   const double root = 1.0 / (std::numbers::sqrt2 * options.width);
   const auto repulsion = [&](double r) {
-    return r * root < 1e-8 ? 2 * root * std::numbers::inv_sqrtpi : std::erf(r * root) / r;
+    double of_zero = 0.0;  // erf(z) / z is twice F_0(z^2), divided by the root of pi
+    models::boys(r * root * r * root, std::span(&of_zero, 1));
+    return 2 * root * std::numbers::inv_sqrtpi * of_zero;
   };
-  const auto gaussian = [&](double r) { return std::pow(root * root / pi, 1.5) * std::exp(-r * root * r * root); };
+  const auto gaussian = [&](double r) { return libm::pow(root * root / pi, 1.5) * libm::exp(-r * root * r * root); };
 
   const auto m = static_cast<std::size_t>(points_per_axis);
   const std::size_t n = m * m * m;
@@ -369,12 +373,13 @@ std::vector<double> kohn_sham_matrix_3d(int points_per_axis, const KohnSham3dOpt
     double density = 0.0;
     for (std::size_t a = 0; a < options.charges.size(); ++a) {
       const auto& ion = options.positions[a];
-      const double r = std::hypot(axis[index[0]] - ion[0], axis[index[1]] - ion[1], axis[index[2]] - ion[2]);
+      const double r =
+          libm::hypot(libm::hypot(axis[index[0]] - ion[0], axis[index[1]] - ion[1]), axis[index[2]] - ion[2]);
       potential += options.charges[a] * (repulsion(r) - soft(r, options.softening));
       density += options.charges[a] * gaussian(r);
     }
     double* column = matrix.data() + row * n;
-    column[row] = potential - std::cbrt(3.0 * std::max(0.0, density) / pi);
+    column[row] = potential - libm::cbrt(3.0 * std::max(0.0, density) / pi);
     for (std::size_t d = 0, stride = 1; d < 3; ++d, stride *= m) {
       for (std::size_t i = 0; i < m; ++i) {
         const std::size_t apart = i > index[d] ? i - index[d] : index[d] - i;

@@ -1,4 +1,5 @@
 // Becke's partition of space, and quadrature rules of radii and spheres.
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_basis.hpp>
 #include <heddle/models/molecular_grid.hpp>
@@ -30,7 +31,7 @@ Sphere product_sphere(int polar) {
     const double sine = std::sqrt((1 - cosine) * (1 + cosine));
     for (int k = 0; k < azimuthal; ++k) {
       const double phi = 2 * std::numbers::pi * (k + 0.5) / azimuthal;
-      sphere.directions.push_back({sine * std::cos(phi), sine * std::sin(phi), cosine});
+      sphere.directions.push_back({sine * libm::cos(phi), sine * libm::sin(phi), cosine});
       sphere.weights.push_back(rule.weights[static_cast<std::size_t>(i)] * 2 * std::numbers::pi / azimuthal);
     }
   }
@@ -45,15 +46,15 @@ std::vector<Radius> radii_of(int count, double size) {
   std::vector<Radius> radii;
   for (int i = count; i >= 1; --i) {
     const double angle = i * std::numbers::pi / (count + 1);
-    const double x = std::cos(angle);
+    const double x = libm::cos(angle);
     // 1 + x and 1 - x without cancellation.
-    const double above = 2 * std::cos(angle / 2) * std::cos(angle / 2);
-    const double below = 2 * std::sin(angle / 2) * std::sin(angle / 2);
-    const double power = std::pow(above, 0.6) / std::numbers::ln2;
-    const double logarithm = std::log(2 / below);
+    const double above = 2 * libm::cos(angle / 2) * libm::cos(angle / 2);
+    const double below = 2 * libm::sin(angle / 2) * libm::sin(angle / 2);
+    const double power = libm::pow(above, 0.6) / std::numbers::ln2;
+    const double logarithm = libm::log(2 / below);
     const double r = size * power * logarithm;
     const double slope = size * power * (0.6 / (1 + x) * logarithm + 1 / below);
-    radii.push_back({r, std::numbers::pi / (count + 1) * std::sin(angle) * slope * r * r});
+    radii.push_back({r, std::numbers::pi / (count + 1) * libm::sin(angle) * slope * r * r});
   }
   return radii;
 }
@@ -68,7 +69,7 @@ double size_of_atom(const Atom& atom) {
 }
 
 double distance_between(const std::array<double, 3>& a, const std::array<double, 3>& b) {
-  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+  return libm::hypot(libm::hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
 // Becke's weight of cell `own` at a point.
@@ -101,7 +102,7 @@ GaussLegendre gauss_legendre(int m) {
   rule.nodes.resize(static_cast<std::size_t>(m));
   rule.weights.resize(static_cast<std::size_t>(m));
   for (int i = 0; i < m; ++i) {
-    double x = std::cos(std::numbers::pi * (i + 0.75) / (m + 0.5));
+    double x = libm::cos(std::numbers::pi * (i + 0.75) / (m + 0.5));
     double slope = 1;
     for (int turn = 0; turn < 100; ++turn) {
       double now = 1;

@@ -1,4 +1,5 @@
 // Checks of molecules, their numbers of electrons, and symbols of elements.
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/molecule.hpp>
 
@@ -19,7 +20,8 @@ constexpr double least_distance = 1e-3;
 
 double distance_of(const Atom& a, const Atom& b, int dimensions) {
   if (dimensions == 1) return std::abs(a.position[0] - b.position[0]);
-  return std::hypot(a.position[0] - b.position[0], a.position[1] - b.position[1], a.position[2] - b.position[2]);
+  return libm::hypot(libm::hypot(a.position[0] - b.position[0], a.position[1] - b.position[1]),
+                     a.position[2] - b.position[2]);
 }
 
 void require_geometry(const Molecule& molecule, int dimensions) {

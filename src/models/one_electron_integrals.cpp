@@ -1,4 +1,5 @@
 // Overlap, kinetic and potential matrices of a Gaussian basis.
+#include "libm/functions.hpp"
 #include "models/hermite.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/models/gaussian_integrals.hpp>
@@ -70,7 +71,7 @@ void add_kinetic(const Shell& A, const Shell& B, std::size_t i, std::size_t j, d
   const auto na = static_cast<std::size_t>((la + 1) * (la + 2) / 2);
   const auto nb = static_cast<std::size_t>((lb + 1) * (lb + 2) / 2);
   const auto columns = static_cast<std::size_t>(2 * lb + 1);
-  const double factor = A.coefficients[i] * B.coefficients[j] * std::pow(pi_ / (a + b), 1.5);
+  const double factor = A.coefficients[i] * B.coefficients[j] * libm::pow(pi_ / (a + b), 1.5);
   std::size_t ca = 0;
   for (int ax = la; ax >= 0; --ax) {
     for (int ay = la - ax; ay >= 0; --ay, ++ca) {
@@ -103,7 +104,7 @@ std::vector<double> overlap_matrix(const GaussianBasis& basis) {
                          [](const ShellPair& pair, double* values) {
                            std::fill_n(values, pair.components(), 0.0);
                            for (const auto& part : pair.parts) {
-                             const double volume = std::pow(pi_ / part.exponent, 1.5);
+                             const double volume = libm::pow(pi_ / part.exponent, 1.5);
                              for (std::size_t k = 0; k < pair.components(); ++k) values[k] += volume * part.hermite[k];
                            }
                          });

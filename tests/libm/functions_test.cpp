@@ -116,6 +116,38 @@ TEST_P(Functions, SampleOfAllFloats) {
   EXPECT_EQ(wrong, 0);
 }
 
+// exp x = result 2^power beyond the range of doubles, too.
+TEST(ExpParts, IsRoundedFarBeyondTheRange) {
+  const mpfr_exp_t least = mpfr_get_emin();
+  const mpfr_exp_t most = mpfr_get_emax();
+  mpfr_set_emin(-10000);
+  mpfr_set_emax(10000);
+  mpfr_t exact;
+  mpfr_init2(exact, 53);
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> wide(-2047, 2047);
+  int wrong = 0;
+  for (int i = 0; i < 20000 * effort(); ++i) {
+    const double x = i < 8 ? (i % 2 == 0 ? 1 : -1) * (i < 4 ? 700.0 : 1600.0) : wide(random);
+    int power = 0;
+    const double found = exp_parts(x, &power);
+    mpfr_set_d(exact, x, MPFR_RNDN);
+    mpfr_exp(exact, exact, MPFR_RNDN);
+    mpfr_mul_2si(exact, exact, -power, MPFR_RNDN);
+    if (mpfr_cmp_d(exact, found) == 0 && std::isnormal(found)) continue;
+    ++wrong;
+    if (wrong < 10) ADD_FAILURE() << "exp_parts(" << hex(x) << ") = " << hex(found) << " 2^" << power;
+  }
+  EXPECT_EQ(wrong, 0);
+  int power = 1;
+  EXPECT_TRUE(std::isnan(exp_parts(std::nan(""), &power)));
+  EXPECT_EQ(power, 0);
+  EXPECT_EQ(exp_parts(0.0, &power), 1.0);
+  mpfr_clear(exact);
+  mpfr_set_emin(least);
+  mpfr_set_emax(most);
+}
+
 INSTANTIATE_TEST_SUITE_P(Libm, Functions, ::testing::ValuesIn(functions_of_one()),
                          [](const auto& tested) { return tested.param.name; });
 

@@ -58,7 +58,8 @@ void expm_batched(const ExecutionSpace& space, std::span<const ExpmBatchedItem<T
 /// - Shapes: any strides; E may be A itself, but must not overlap it otherwise.
 /// - Errors: throws Error(argument) for shapes that do not fit, n > 64 and a tolerance outside [0, 1). Each matrix
 ///   fails by itself: if info(b) is not `done`, E_b holds NaN. Accuracy and zeros are those of expm().
-/// - Bits: reproducible for any number of threads, and independent of the other matrices of the batch. Does not block.
+/// - Bits: reproducible for any number of threads, on CPUs of any kind, and independent of the other matrices of the
+///   batch. Does not block.
 /// - Cost: 2 n^3 flops a product (complex: 8 n^3), 5 products for ||A_b||_1 = 1 in double, 4 in float. A team of
 ///   threads works on each matrix, in 7 matrices of scratch memory.
 /// - Sources: P. Bader, S. Blanes, F. Casas (2019); J. Sastre, J. Ibanez, E. Defez (2019); A. Al-Mohy, N. Higham

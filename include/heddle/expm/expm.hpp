@@ -161,10 +161,11 @@ template <RealScalar T> [[nodiscard]] double expm_certificate_tolerance(Index n,
 /// - Blocking: all calls are collective and block. The first execute() allocates the workspace; later ones allocate
 ///   only vectors and the buffers of redistributions.
 /// - Exactness: by every method exp(A)_ij is exactly zero if no path of nonzero elements of A leads from i to j. With
-///   `structure` automatic and any method but `taylor`, a diagonal A gives the library's exp() of its elements; the
-///   diagonal of a triangular A becomes exp(a_ii), and the adjacent one the divided differences. E is Hermitian to the
-///   last bit for a Hermitian A by all methods but `taylor` and `pade`; so are both parts of exp(-i H) symmetric for a
-///   real symmetric H. Emulated products are as accurate as native ones for any A, unless gemm.emulation.look is false.
+///   `structure` automatic and any method but `taylor`, exp(A) of a diagonal A is rounded correctly (complex: products
+///   of two such numbers); the diagonal of a triangular A becomes exp(a_ii), and the adjacent one the divided
+///   differences. E is Hermitian to the last bit for a Hermitian A by all methods but `taylor` and `pade`; so are both
+///   parts of exp(-i H) symmetric for a real symmetric H. Emulated products are as accurate as native ones for any A,
+///   unless gemm.emulation.look is false.
 /// - Certificate: with ExpmOptions::certificate the report has a proven upper bound of ||E - exp(A)||_1 / ||exp(A)||_1,
 ///   for A and E as they are stored, however E was computed. It has the same bits on any number of ranks. It bounds the
 ///   matrix as a whole: elements far below the norm of exp(A) may be wrong. It takes 6 to 9 products and one for each

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heddle/comm/communicator.hpp>
+#include <heddle/emulation/emulation.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 
 #include <iosfwd>
@@ -16,6 +17,8 @@ struct ImaginaryTimeOptions {
   /// The largest number of steps.
   Index most_steps = 1000;
   Index tile = 0;  ///< Tile of the matrix products; 0: default_tile(points).
+  /// Arithmetic of the matrix products.
+  Arithmetic arithmetic = Arithmetic::native;
 };
 
 /// Report of a propagation in imaginary time.
@@ -41,7 +44,8 @@ std::ostream& operator<<(std::ostream& out, const ImaginaryTimeReport& report);
 /// band, costs less: this function is for comparison, and for states that are consistent with a propagator's own
 /// exponential.
 ///
-/// Bits: rank-invariant. Cost: one expm(), 2 n^3 operations for each doubling of the step, 2 b n^2 for each step.
+/// Bits: rank-invariant; reproducible with emulated products. Cost: one expm(), 2 n^3 operations for each doubling of
+/// the step, 2 b n^2 for each step.
 ///
 /// Throws Error(argument) unless 1 <= count <= points, for a tolerance or most_steps that is not positive, a negative
 /// tile, and a V(time) that is not finite; Error(computation) if the tolerance is not reached in most_steps.

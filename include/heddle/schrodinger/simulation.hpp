@@ -64,8 +64,8 @@ struct SimulationTimes {
 ///
 /// The n x n matrices are in row bands over the ranks and never leave the device; each rank has a copy of psi on the
 /// device and on its host. A step moves the n values of psi between the two, and the observables, a few numbers that
-/// the device of rank 0 reduces and rank 0 sends to the others. Eigenstates are computed by LAPACK on the host of rank
-/// 0: on GPU backends, a thread computes those of a step's end while the device computes the exponential, if
+/// the device of rank 0 reduces and rank 0 sends to the others. Eigenstates are computed on the host of rank 0: on
+/// GPU backends, a thread computes those of a step's end while the device computes the exponential, if
 /// observables() is called after each step. Crank-Nicolson is solved on the host of rank 0. Members are collective
 /// where stated.
 ///
@@ -81,8 +81,8 @@ struct SimulationTimes {
 ///
 /// Bits: rank-invariant (at equal tile, backend and threads per rank). psi' = E psi adds columns in a fixed order. With
 /// emulated propagator.arithmetic psi is reproducible: its bits are the same for any tile and threads, on CPUs and
-/// GPUs. So are the observables, except for populations and energies of eigenstates, which are LAPACK's. Absorbers use
-/// the pow() of the host's library.
+/// GPUs, with absorbers and masks, too. So are the observables, populations and energies of eigenstates included.
+/// Estimates of errors are not: the steps that they compare with may take Fourier transforms of a library.
 ///
 /// Cost of a step with moving nuclei: one ExpmPlan::execute() of a purely imaginary matrix; with propagator.degree k
 /// that is 2 (k - 1) n^3 flops over all ranks. Memory of a rank: 4 n^2/P doubles (3 n^2 where P = 1) for P ranks, and

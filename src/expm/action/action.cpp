@@ -6,6 +6,7 @@
 #include "expm/action/methods.hpp"
 #include "expm/dense/structure.hpp"
 #include "expm/thin/thin_products.hpp"
+#include "libm/functions.hpp"
 #include <heddle/expm/action.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -137,7 +138,7 @@ bool ExpmActionPlan<T>::State::act_by_krylov(const impl::ActionProblem<T>& probl
       // Number of steps as long as the first; before the first, that of a uniform spectrum: (z / 2)^d / d! bounds the
       // error of d vectors, where z is half the spectrum's length times the time.
       const double z = 0.5 * (whole.largest - whole.least) * std::abs(remaining.time);
-      const double reach = 2.0 * std::exp((std::log(problem.tolerance) + std::lgamma(dimension + 1.0)) / dimension);
+      const double reach = 2.0 * libm::exp((libm::log(problem.tolerance) + std::lgamma(dimension + 1.0)) / dimension);
       const double steps = std::ceil(krylov.share() > 0.0 ? rest / krylov.share() : z / reach);
       if (terms > dimension && patience * terms < steps * dimension) {
         act_by_chebyshev(remaining, interval, found, work, R, report);
@@ -179,7 +180,7 @@ void ExpmActionPlan<T>::State::act_in_company(const impl::ActionProblem<T>& prob
   const auto by_krylov = [&] {
     report.truncation = 0.0;
     report.error = act_by_krylov(problem, work.accompany(R), report) ? work.estimated_error() : infinity;
-    return report.error <= std::cbrt(problem.tolerance);
+    return report.error <= libm::cbrt(problem.tolerance);
   };
   // A subspace that is the whole space takes n products, however large A is; a long series may retain more digits.
   const bool whole = problem.n <= options.dimension;

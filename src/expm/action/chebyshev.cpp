@@ -2,6 +2,7 @@
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
 #include "expm/arithmetic/bessel.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +48,7 @@ ExponentialSeries exponential_series(const std::complex<double>& z, double toler
   series.scale = real ? size : 0.0;
   // J_k and I_k fall faster than any power beyond k = x, and exp(-x) I_k(x) as exp(-k^2 / 2 x) before that: the terms
   // after `last` are negligible.
-  const double beyond = size + 12.0 * std::cbrt(size);
+  const double beyond = size + 12.0 * libm::cbrt(size);
   const auto last = static_cast<int>((real ? std::min(beyond, std::sqrt(200.0 * size)) : beyond) + 80.0);
   const std::vector<double> values = bessel_functions(size, last, real ? Bessel::modified : Bessel::first_kind);
   // I_k(-x) = (-1)^k I_k(x), I_k(i x) = i^k J_k(x), J_k(-x) = (-1)^k J_k(x).

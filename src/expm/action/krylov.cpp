@@ -1,6 +1,7 @@
 // Krylov methods for exp(time A) B: Lanczos' for Hermitian and skew-Hermitian A, Arnoldi's for others, with restarts.
 #include "core/instantiate.hpp"
 #include "expm/action/methods.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,7 @@ KrylovSteps<T>::KrylovSteps(const ActionProblem<T>& problem, int dimension, Inde
 // Logarithm of the bound of the error over a share of the time with m vectors: product of sub-diagonals times |time|^m
 // / m!.
 template <Scalar T> double KrylovSteps<T>::log_bound(int m, double share) const {
-  return log_product_ + m * std::log(std::abs(problem_.time) * share) - std::lgamma(m + 1.0);
+  return log_product_ + m * libm::log(std::abs(problem_.time) * share) - std::lgamma(m + 1.0);
 }
 
 template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& report) {
@@ -98,7 +99,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       below[c] = ends ? 0.0 : below[c];
       inverses.push_back(Wide<T>(ends ? 0.0 : 1.0 / below[c]));
       norm_ = std::max(norm_, sizes[c] + below[c]);
-      log_products[c] += std::log(below[c]);
+      log_products[c] += libm::log(below[c]);
       log_product_ = std::max(log_product_, log_products[c]);
     }
     work_.columns.combine(inverses, next, {}, basis(0, 0));
@@ -107,7 +108,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
       log_product_ = log_product_of_enough;
       return enough;
     }
-    if (log_bound(built_, rest_) <= std::log(problem_.tolerance * rest_)) {
+    if (log_bound(built_, rest_) <= libm::log(problem_.tolerance * rest_)) {
       // The companion takes one more vector.
       if (!problem_.general() || built_ == dimension_) return built_;
       enough = built_;
@@ -178,10 +179,10 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   const int m = build(columns, report);
   // The longest share of the time whose bound is that share of the tolerance.
   double share = rest_;
-  if (log_bound(m, rest_) > std::log(problem_.tolerance * rest_)) {
-    share = std::min(rest_, std::exp((std::log(problem_.tolerance) - log_bound(m, 1.0)) / std::max(m - 1, 1)));
+  if (log_bound(m, rest_) > libm::log(problem_.tolerance * rest_)) {
+    share = std::min(rest_, libm::exp((libm::log(problem_.tolerance) - log_bound(m, 1.0)) / std::max(m - 1, 1)));
   }
-  const double truncation = std::exp(log_bound(m, share));
+  const double truncation = libm::exp(log_bound(m, share));
   report.truncation += truncation;
   std::vector<SmallExponential> exponentials;
   double sensitivity = 0.0;
@@ -203,7 +204,7 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
     if (left_out > 0.0) left_out /= kept;
     // Stop here: beside a large part left out, the part that is kept may underflow, and the companion could not show
     // it.
-    if (!(std::max(sensitivity, left_out) <= std::cbrt(problem_.tolerance))) return false;
+    if (!(std::max(sensitivity, left_out) <= libm::cbrt(problem_.tolerance))) return false;
   }
   const double length = std::abs(problem_.time) * share;
   const double rounding = norm_ * length * problem_.product_rounding() + 2.0 * (m + 8) * unit;
@@ -221,8 +222,8 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
       factors[k * static_cast<std::size_t>(columns) + column] = wide_from<T>(y) * sizes[column];
     }
     if (!problem_.general() && sizes[column] > 0.0) {
-      const double log_size = 0.5 * std::log(squares) + found.exponent * std::log(2.0);
-      work_.errors.advance(column, truncation + rounding, std::exp(largest_growth(share) - log_size));
+      const double log_size = 0.5 * libm::log(squares) + found.exponent * libm::log(2.0);
+      work_.errors.advance(column, truncation + rounding, libm::exp(largest_growth(share) - log_size));
     }
   }
   const std::vector<Wide<T>> none(sizes.size(), Wide<T>(0.0));

@@ -3,6 +3,8 @@
 #include "expm/action/small_exponential.hpp"
 
 #include "blas/lapack.hpp"
+#include "core/complex_exponential.hpp"
+#include "libm/functions.hpp"
 #include <heddle/core/random.hpp>
 
 #include <algorithm>
@@ -85,7 +87,7 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
   const auto size = static_cast<double>(m);
   // A step costs 1 / m of a squaring, after about twenty products.
   const double steps = std::max(std::ceil(norm), 1.0);
-  const double squarings = std::max(std::ceil(std::log2(norm)), 0.0);
+  const double squarings = std::max(std::ceil(libm::log2(norm)), 0.0);
   if (!std::isfinite(norm)) {
     found.y.assign(m, Complex(norm, norm));
     return found;
@@ -100,7 +102,7 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
   } else {
     Square E(m * m, 0.0), squared;
     for (std::size_t i = 0; i < m; ++i) E[i + m * i] = 1.0;
-    const double scale = std::exp2(-squarings);
+    const double scale = libm::exp2(-squarings);
     add_series(X, m, Complex(time.real() * scale, time.imag() * scale), E);
     for (double k = 0; k < squarings; ++k) {
       multiply(E, E, m, 1.0, squared);
@@ -111,10 +113,10 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
   }
   const std::complex<double> exponent = time * mean;
   // exp(exponent), with a power of two stored separately.
-  const double power = std::floor(exponent.real() / std::log(2.0));
+  const double power = std::floor(exponent.real() / libm::log(2.0));
   found.exponent += power;
   const std::complex<double> factor =
-      std::exp(std::complex<double>(exponent.real() - power * std::log(2.0), exponent.imag()));
+      impl::exponential(std::complex<double>(exponent.real() - power * libm::log(2.0), exponent.imag()));
   for (Complex& y : found.y) y *= Complex(factor.real(), factor.imag());
   return found;
 }
@@ -132,13 +134,13 @@ SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::s
   for (std::size_t k = 0; k < m; ++k) {
     most = std::max(most, z.real() * values[k]);
   }
-  const double power = std::floor(most / std::log(2.0));
+  const double power = std::floor(most / libm::log(2.0));
   found.exponent = power;
   std::vector<std::complex<double>> y(m, 0.0);
   for (std::size_t k = 0; k < m; ++k) {
     const std::complex<double> factor =
         vectors[m * k] *
-        std::exp(std::complex<double>(z.real() * values[k] - power * std::log(2.0), z.imag() * values[k]));
+        impl::exponential(std::complex<double>(z.real() * values[k] - power * libm::log(2.0), z.imag() * values[k]));
     for (std::size_t i = 0; i < m; ++i) y[i] += factor * vectors[i + m * k];
   }
   // The matrix is D (i T) D^-1 with T as given, D = diag((-i)^k).
@@ -167,7 +169,7 @@ SmallExponential exponential_of_arnoldi(std::span<const Complex> H, int leading,
   }
   SmallExponential found = exponential(std::move(X), size, time);
   const SmallExponential other = exponential(std::move(moved), size, time);
-  const double scale = std::exp2(std::clamp(other.exponent - found.exponent, -2000.0, 2000.0));
+  const double scale = libm::exp2(std::clamp(other.exponent - found.exponent, -2000.0, 2000.0));
   std::vector<Complex> difference = found.y;
   for (std::size_t i = 0; i < size; ++i) difference[i] -= scale * other.y[i];
   const double moved_by = norm2(difference) / norm2(found.y);

@@ -3,6 +3,7 @@
 #include "expm/action/methods.hpp"
 #include "expm/dense/norm_estimate.hpp"
 #include "expm/dense/scheme.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +67,7 @@ template <Scalar T> class ShiftedRoots {
       };
     };
     const double scaled = estimate_norm1<T>(problem_.space, problem_.n, 2, power(false), power(true));
-    return std::ldexp(std::pow(scaled, 1.0 / k), exponent_);
+    return std::ldexp(libm::pow(scaled, 1.0 / k), exponent_);
   }
   // Take powers of (A - shift) / 2^exponent from here on, so that they stay in range.
   void scale_by(double norm) { std::frexp(norm, &exponent_); }
@@ -185,7 +186,7 @@ WholeSeries sum_whole_series(const ActionProblem<T>& problem, ActionWorkspace<T>
       if (terms[c] > 0.0) cancelled = std::max(cancelled, terms[c] / sums[c]);
     }
     // Steps may lose as much.
-    if (!(cancelled <= std::exp(longest_step))) return WholeSeries::never_ends;
+    if (!(cancelled <= libm::exp(longest_step))) return WholeSeries::never_ends;
     add_scaled<T>(problem.space, T(1), sum, T(0), R);
     report.degree = k;
     report.steps = 1;

@@ -1,6 +1,8 @@
 // Bessel functions by Miller's recurrence.
 #include "expm/arithmetic/bessel.hpp"
 
+#include "libm/functions.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,13 +12,13 @@ std::vector<double> bessel_functions(double x, int count, Bessel kind) {
   const bool modified = kind == Bessel::modified;
   if (x < 1e-8) {
     // Terms (x / 2)^k / k!; the next term is below round-off.
-    std::vector<double> values = {modified ? std::exp(-x) : 1.0};
+    std::vector<double> values = {modified ? libm::exp(-x) : 1.0};
     for (int k = 1; k <= count; ++k) values.push_back(values.back() * (0.5 * x / k));
     return values;
   }
   // The recurrence starts so far out that its start has no influence: both functions fall faster than (e x / 2 k)^k,
   // and exp(-x) I_k(x) falls as exp(-k^2 / 2 x) before that.
-  const double beyond = std::min(1.5 * x, x + 20.0 * std::cbrt(x));
+  const double beyond = std::min(1.5 * x, x + 20.0 * libm::cbrt(x));
   const double far = modified ? std::min(beyond, std::max(std::sqrt(300.0 * x), 1.3 * count)) : beyond;
   const int start = std::max(count, static_cast<int>(far)) + 60;
   std::vector<double> values(static_cast<std::size_t>(start) + 2);

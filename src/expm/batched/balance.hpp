@@ -3,6 +3,7 @@
 #pragma once
 
 #include "expm/batched/batched_matrices.hpp"
+#include "expm/batched/functions.hpp"
 
 namespace heddle::impl {
 
@@ -37,7 +38,7 @@ template <Scalar T> class SmallBalance {
     constexpr int sweeps = 40;
     constexpr R most = Kokkos::Experimental::max_exponent_v<R> - 2;
     small_.for_each(team, [&](int at, int i, int j) {
-      logs[at] = i == j ? -Kokkos::Experimental::infinity_v<R> : Kokkos::log2(small_.largest_part(A, at));
+      logs[at] = i == j ? -Kokkos::Experimental::infinity_v<R> : kernel::log2(small_.largest_part(A, at));
     });
     small_.for_each_row(team, [&](int i) { exponent_[i] = 0; });
     for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -74,7 +75,7 @@ template <Scalar T> class SmallBalance {
   /// x 2^exponent, in two steps, since the whole power may be out of range.
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION R times_power(R x, R exponent) {
     const R half = Kokkos::trunc(exponent / 2);
-    return x * Kokkos::exp2(half) * Kokkos::exp2(exponent - half);
+    return x * kernel::exp2(half) * kernel::exp2(exponent - half);
   }
 
  private:

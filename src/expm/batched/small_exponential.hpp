@@ -2,6 +2,7 @@
 #pragma once
 
 #include "expm/batched/balance.hpp"
+#include "expm/batched/functions.hpp"
 #include "expm/batched/polynomials.hpp"
 #include <heddle/expm/batched.hpp>
 
@@ -125,7 +126,7 @@ template <Scalar T> class SmallExponential {
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION T divided_difference(const T& a, const T& b) {
     const T half = (b - a) * R(0.5);
     if (!(Kokkos::abs(half) < R(1))) {
-      return (Kokkos::exp(b) - Kokkos::exp(a)) / (b - a);
+      return (kernel::exp(b) - kernel::exp(a)) / (b - a);
     }
     // sinh(x) / x.
     const T square = half * half;
@@ -135,7 +136,7 @@ template <Scalar T> class SmallExponential {
       term *= square * (R(1) / (R(2 * k) * R(2 * k + 1)));
       sum += term;
     }
-    return Kokkos::exp(a + half) * sum;
+    return kernel::exp(a + half) * sum;
   }
 
   // Set the diagonal and the adjacent one of exp((A - shift I) / 2^halvings) for a triangular A, which are known
@@ -150,7 +151,7 @@ template <Scalar T> class SmallExponential {
       if (i >= small_.n || (i != j && j != i + offset_)) return;
       const T a = (entry(diagonal_, i) - shift) * factor;
       if (i == j) {
-        set(y_, at, Kokkos::exp(a));
+        set(y_, at, kernel::exp(a));
       } else {
         const T b = (entry(diagonal_, j) - shift) * factor;
         const T between = entry(beside_, i);
@@ -160,7 +161,7 @@ template <Scalar T> class SmallExponential {
   }
 
   KOKKOS_INLINE_FUNCTION void exponentials_of_diagonal() const {
-    small_.for_each(team_, [&](int at, int i, int j) { set(y_, at, i == j ? Kokkos::exp(get(power_[1], at)) : T(0)); });
+    small_.for_each(team_, [&](int at, int i, int j) { set(y_, at, i == j ? kernel::exp(get(power_[1], at)) : T(0)); });
   }
 
   KOKKOS_INLINE_FUNCTION void scale(R* values, const T& factor) const {
@@ -239,9 +240,9 @@ template <Scalar T> class SmallExponential {
   // Return the squarings: at least `fewest`, which is negative if earlier halvings may be undone.
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION int squarings_for(R alpha, R theta, int fewest) {
     if (!(alpha > theta * power_of_two(fewest))) return fewest;
-    return static_cast<int>(Kokkos::ceil(Kokkos::log2(alpha / theta)));
+    return static_cast<int>(Kokkos::ceil(kernel::log2(alpha / theta)));
   }
-  [[nodiscard]] static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return Kokkos::exp2(R(exponent)); }
+  [[nodiscard]] static KOKKOS_INLINE_FUNCTION R power_of_two(int exponent) { return kernel::exp2(R(exponent)); }
 
   // Return false if an element of A less the mean is out of range, as exp(A) then is too.
   KOKKOS_INLINE_FUNCTION bool exponential() {
@@ -289,7 +290,7 @@ template <Scalar T> class SmallExponential {
     const R safe = R(0.8) * Kokkos::log(Kokkos::Experimental::finite_max_v<R>);
     const bool last = before == 0 && norm < safe && Kokkos::abs(Kokkos::real(mean)) < safe;
     const T left_out = last ? mean : T(0);
-    if (!last) scale(y_, Kokkos::exp(mean * power_of_two(-squarings)));
+    if (!last) scale(y_, kernel::exp(mean * power_of_two(-squarings)));
     correct_diagonals(squarings, left_out);
     while (squarings-- > 0) {
       small_.multiply(team_, y_, y_, false, f_);
@@ -299,7 +300,7 @@ template <Scalar T> class SmallExponential {
       correct_diagonals(squarings, left_out);
     }
     if (last && mean != T(0)) {
-      scale(y_, Kokkos::exp(mean));
+      scale(y_, kernel::exp(mean));
       correct_diagonals(0, T(0));
     }
     if (is_balanced) balance_.apply(team_, y_, -1, y_);
@@ -342,7 +343,7 @@ template <Scalar T> class SmallExponential {
     for (int p = 1; p < polynomials; ++p) {
       // Bound of ||A^k||^(1/k) for k > degree: that of the lowest odd k, ||A^2||^((k - 1) / 2) ||A||, is the largest.
       const int k = choices_.degree[p] + 1 + choices_.degree[p] % 2;
-      const R alpha = Kokkos::fmin(norm, second * Kokkos::pow(norm / second, R(1) / R(k)));
+      const R alpha = Kokkos::fmin(norm, second * kernel::pow(norm / second, R(1) / R(k)));
       const R bound = second > 0 ? alpha : R(0);
       const int s = squarings_for(bound, choices_.theta[p], fewest_squarings);
       if (p + s <= fewest) {
@@ -356,7 +357,7 @@ template <Scalar T> class SmallExponential {
       small_.multiply(team_, power_[2], power_[1], false, power_[3]);
       made_ = 3;
       // Every k > 1 is a sum of twos and threes.
-      const R third = Kokkos::cbrt(small_.norm1(team_, power_[3]));
+      const R third = kernel::cbrt(small_.norm1(team_, power_[3]));
       if (third == R(0)) {
         constexpr int first_two_powers = 1;
         squarings = fewest_squarings;
@@ -385,11 +386,11 @@ template <Scalar T> class SmallExponential {
     constexpr int last = 2 * degree + 1;
     constexpr int known = 5;
     const int power[known] = {1, 2, 3, 6, 9};
-    R logs[known] = {Kokkos::log2(norm), R(2) * Kokkos::log2(second), R(3) * Kokkos::log2(third), R(0), R(0)};
+    R logs[known] = {kernel::log2(norm), R(2) * kernel::log2(second), R(3) * kernel::log2(third), R(0), R(0)};
     small_.multiply(team_, power_[3], power_[3], false, f_);
-    logs[3] = Kokkos::log2(small_.norm1(team_, f_));
+    logs[3] = kernel::log2(small_.norm1(team_, f_));
     small_.multiply(team_, f_, power_[3], false, g_);
-    logs[4] = Kokkos::log2(small_.norm1(team_, g_));
+    logs[4] = kernel::log2(small_.norm1(team_, g_));
     R bound[last + 1] = {};
     R largest = -Kokkos::Experimental::infinity_v<R>;
     for (int k = 1; k <= last; ++k) {
@@ -399,7 +400,7 @@ template <Scalar T> class SmallExponential {
       }
       if (k > degree) largest = Kokkos::fmax(largest, bound[k] / R(k));
     }
-    return Kokkos::exp2(largest);
+    return kernel::exp2(largest);
   }
 
   const Member& team_;

@@ -4,6 +4,7 @@
 #include "core/elementwise.hpp"
 #include "expm/certificate/fixed_point.hpp"
 #include "expm/dense/balance.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -156,7 +157,7 @@ struct Bounds {
 // Return at least 2^power, for a real power.
 double exp2_bound(double power) {
   if (std::isnan(power) || power > 1000.0) return infinity;
-  return std::exp2(std::max(power, -1000.0)) * (1.0 + 0x1p-30);
+  return libm::exp2(std::max(power, -1000.0)) * (1.0 + 0x1p-30);
 }
 
 // Bound the errors of F_s. `slope`: log2 of ||exp(A / 2^(s-k))||_2 is at most slope 2^(k-s).
@@ -194,7 +195,7 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
   const bool real = static_cast<bool>(problem.A.real);
   const bool imaginary = static_cast<bool>(problem.A.imaginary);
   const Series series =
-      choose_series(problem.norm, arithmetic.bits() - static_cast<int>(std::log2(n)), real, imaginary);
+      choose_series(problem.norm, arithmetic.bits() - static_cast<int>(libm::log2(n)), real, imaginary);
   // Absolute units from here on, except in the members of `arithmetic`.
   const double scale = std::ldexp(1.0, series_exponent);
   const double unit = arithmetic.unit_norm() * scale;
@@ -210,7 +211,7 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
     off_power = (off_power * angle + rounding) * up;
     off_powers += off_power;
   }
-  const double last = std::pow(angle, series.powers) * up + off_power;
+  const double last = libm::pow(angle, series.powers) * up + off_power;
   // Each step divides by at least 1 and adds; sums are below e^(1/2), and below 2 with their errors.
   const double off_terms = (off_powers + series.powers * unit) * up;
   FixedPoint F = arithmetic.horner(powers.back(), powers, series.powers, series.powers * series.blocks);
@@ -244,7 +245,7 @@ Enclosure enclose(FixedPointArithmetic& arithmetic, const Problem& problem, doub
     levels.back().norms = arithmetic.norms(F);
     const FixedPointNorms& last_norms = levels.back().norms;
     const double two = (std::sqrt(last_norms.one * last_norms.infinity) + bounds.two) * up;
-    slope = std::min(slope, std::log2(two) + F.exponent + 0x1p-20);
+    slope = std::min(slope, libm::log2(two) + F.exponent + 0x1p-20);
     const Bounds again = bounds_of(levels, first, n, slope);
     bounds = {std::min(bounds.one, again.one), std::min(bounds.two, again.two)};
   }
@@ -272,11 +273,11 @@ bool certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
     const auto [low, high] = std::minmax_element(problem.balance.begin(), problem.balance.end());
     return std::pair<int, int>{*low, *high};
   }();
-  const double doublings = problem.norm > largest_angle ? std::log2(problem.norm / largest_angle) : 0.0;
+  const double doublings = problem.norm > largest_angle ? libm::log2(problem.norm / largest_angle) : 0.0;
   // Errors double with each squaring, and products of limbs leave out all below the last limb. If no bound of the
   // 2-norm is known, bounds of norms of powers exceed them by as much as experiments with random matrices showed.
-  const double unknown = problem.logarithmic.bound <= 1.0 ? 0.0 : std::min(1.5 * doublings, 2.0 * std::log2(n));
-  const double wanted = 4.0 + std::max(unknown, 4.0) - std::log2(n * roundoff) + doublings + std::log2(n * (n + 1.0));
+  const double unknown = problem.logarithmic.bound <= 1.0 ? 0.0 : std::min(1.5 * doublings, 2.0 * libm::log2(n));
+  const double wanted = 4.0 + std::max(unknown, 4.0) - libm::log2(n * roundoff) + doublings + libm::log2(n * (n + 1.0));
   int limbs = std::min(limbs_for(order, wanted), most_limbs(order));
   for (;;) {
     arithmetic.set_limbs(limbs);
@@ -293,7 +294,7 @@ bool certify_problem(FixedPointArithmetic& arithmetic, const Problem& problem, c
     result.bound = std::min(result.bound, bound);
     const bool good = distance.norm > off && off <= std::max(target * distance.norm, 0.1 * distance.difference);
     if (good || limbs == most_limbs(order)) return good;
-    const double missing = std::log2(off / (target * distance.norm));
+    const double missing = libm::log2(off / (target * distance.norm));
     const int more =
         std::isfinite(missing) && missing > 0 ? limbs_for(order, arithmetic.bits() + missing + 4.0) : 2 * limbs;
     limbs = std::min({std::max(more, limbs + 1), 2 * limbs, most_limbs(order)});

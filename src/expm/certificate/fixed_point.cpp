@@ -3,6 +3,7 @@
 
 #include "core/elementwise.hpp"
 #include "expm/certificate/fixed_point_kernels.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,7 +63,7 @@ int FixedPointArithmetic::width_of(Index n, int limbs) {
   // Two products of complex parts, each of `limbs` pairs of limbs, n terms long, of 2^(width - 1) each; a carry of less
   // than 2^-10 of that; and digits that a carry may have increased by one: below 2^53 in all.
   const double terms = 2.0 * static_cast<double>(n) * static_cast<double>(limbs) * (1.0 + 0x1p-8);
-  const int width = static_cast<int>(std::floor((53.0 - std::log2(terms)) / 2.0)) + 1;
+  const int width = static_cast<int>(std::floor((53.0 - libm::log2(terms)) / 2.0)) + 1;
   return std::clamp(width, 11, 24);
 }
 

@@ -1,6 +1,7 @@
 // Operations on the digits of one element, and loops over elements and rows.
 #pragma once
 
+#include "core/hypotenuse.hpp"
 #include "core/on_host.hpp"
 #include <heddle/core/scalar.hpp>
 
@@ -52,7 +53,7 @@ KOKKOS_INLINE_FUNCTION double value_of(const double* digits, Index stride, int c
 
 /// Upper bound of |x + i y|.
 KOKKOS_INLINE_FUNCTION double modulus_bound(double x, double y) {
-  return y == 0.0 ? Kokkos::abs(x) : Kokkos::hypot(x, y) * (1.0 + 0x1p-48);
+  return y == 0.0 ? Kokkos::abs(x) : hypotenuse(x, y) * (1.0 + 0x1p-48);
 }
 
 /// The largest over all local rows i of sum_j f(i, j), each summed in order of j; `least` if there are none. Blocks.

@@ -1,5 +1,6 @@
 // Norms of fixed-point matrices, their distance from other matrices, and logarithmic norms.
 #include "core/elementwise.hpp"
+#include "core/hypotenuse.hpp"
 #include "expm/certificate/fixed_point.hpp"
 #include "expm/certificate/fixed_point_kernels.hpp"
 
@@ -82,7 +83,7 @@ struct Compared {
   KOKKOS_INLINE_FUNCTION double size(Index p) const {
     const double x = real != nullptr ? fixed_point::value_of(real + p, elements, limbs, down) : 0.0;
     const double y = imaginary != nullptr ? fixed_point::value_of(imaginary + p, elements, limbs, down) : 0.0;
-    return y == 0.0 ? Kokkos::abs(x) : Kokkos::hypot(x, y);
+    return y == 0.0 ? Kokkos::abs(x) : hypotenuse(x, y);
   }
   KOKKOS_INLINE_FUNCTION double distance(Index p, Index i, Index j, int exponent) const {
     const double re = real_of_e != nullptr ? real_of_e[i + j * leading_real] : 0.0;

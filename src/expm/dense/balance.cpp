@@ -2,6 +2,7 @@
 #include "expm/dense/balance.hpp"
 
 #include "core/elementwise.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,10 +47,10 @@ class Scaling {
   // No earlier copy may still be in progress.
   template <class Number> void set(const ExecutionSpace& space, std::span<const Number> x, double sign) const {
     for (std::size_t i = 0; i < rows_.host.extent(0); ++i) {
-      rows_.host(i) = std::exp2(-sign * static_cast<double>(x[static_cast<std::size_t>(first_row_) + i]));
+      rows_.host(i) = libm::exp2(-sign * static_cast<double>(x[static_cast<std::size_t>(first_row_) + i]));
     }
     for (std::size_t j = 0; j < columns_.host.extent(0); ++j) {
-      columns_.host(j) = std::exp2(sign * static_cast<double>(x[j]));
+      columns_.host(j) = libm::exp2(sign * static_cast<double>(x[j]));
     }
     rows_.to_device(space);
     columns_.to_device(space);
@@ -239,7 +240,7 @@ struct Direction {
       // No change if a norm is zero or NaN.
       const bool moves = mean > 0.0 && mean < worthwhile * arithmetic;
       if (moves) {
-        by[i] = (std::log2(row) - std::log2(column)) / 2;
+        by[i] = (libm::log2(row) - libm::log2(column)) / 2;
         any = true;
       }
       assured += moves ? mean : arithmetic;

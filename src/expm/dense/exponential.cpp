@@ -1,9 +1,10 @@
 // Exponential: structure, balancing, shift and order of A, and the series term by term.
 #include "expm/dense/exponential.hpp"
 
-#include "core/elementary.hpp"
+#include "core/complex_exponential.hpp"
 #include "expm/dense/block_order.hpp"
 #include "expm/dense/results.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -248,8 +249,8 @@ Parts<T> Exponential<T>::balanced_where_it_helps(const Parts<T>& A, Parts<T>& co
     // The terms neglected of a small D^-1 A D may be large when D is undone, so balance to norm 1 at most. Elements
     // change geometrically with the exponents.
     const double share = found.norm_after > 0.0
-                             ? std::log2(found.norm_before) / std::log2(found.norm_before / found.norm_after)
-                             : std::log2(found.norm_before) / 1100.0;
+                             ? libm::log2(found.norm_before) / libm::log2(found.norm_before / found.norm_after)
+                             : libm::log2(found.norm_before) / 1100.0;
     for (int& exponent : found.exponents) exponent = static_cast<int>(std::lround(share * exponent));
   }
   recipe_.balance = std::move(found.exponents);

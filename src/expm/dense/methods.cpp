@@ -1,6 +1,6 @@
 // The methods of Exponential: each chooses degree and squarings while it computes the powers that it needs, and
 // finishes.
-#include "core/elementary.hpp"
+#include "core/complex_exponential.hpp"
 #include "expm/dense/exponential.hpp"
 #include "expm/dense/norm_estimate.hpp"
 #include "expm/thin/spectral_bound.hpp"

@@ -4,6 +4,7 @@
 #include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
 #include "dist/copies.hpp"
+#include "libm/functions.hpp"
 #include <heddle/core/random.hpp>
 
 #include <algorithm>
@@ -285,7 +286,7 @@ template <RealScalar T> double PowerNormEstimate<T>::norm(int k) {
 }
 
 template <RealScalar T> double PowerNormEstimate<T>::root(int k) {
-  return std::ldexp(std::pow(scaled_norm(k), 1.0 / k), exponent_);
+  return std::ldexp(libm::pow(scaled_norm(k), 1.0 / k), exponent_);
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                          \

@@ -1,6 +1,7 @@
 // Choice of polynomial and squarings from bounds of the norms of powers, and bounds of backward errors.
 #include "expm/dense/scheme.hpp"
 
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace heddle::impl {
 
 PowerNorms::PowerNorms(double norm, double least) : norm_(norm), least_(least) {
   given_.fill(std::numeric_limits<double>::infinity());
-  given_[1] = std::log2(norm);
+  given_[1] = libm::log2(norm);
   derive();
 }
 
@@ -33,7 +34,7 @@ void PowerNorms::learn(int power, double norm) {
 }
 
 double PowerNorms::counted(int power, double norm) const {
-  return norm > 0.0 ? std::max(std::log2(norm), power * std::log2(least_)) : std::log2(norm);
+  return norm > 0.0 ? std::max(libm::log2(norm), power * libm::log2(least_)) : libm::log2(norm);
 }
 
 void PowerNorms::derive() {
@@ -64,7 +65,7 @@ double PowerNorms::alpha(int degree) const {
     largest = std::max(largest, logs_[static_cast<std::size_t>(k)] / k);
   }
   // Logarithms round; the norm itself does not.
-  return norm_alone_ ? norm_ : std::min(norm_, std::exp2(largest) * (1.0 + 0x1p-40));
+  return norm_alone_ ? norm_ : std::min(norm_, libm::exp2(largest) * (1.0 + 0x1p-40));
 }
 
 std::vector<double> PowerNorms::betas() const {
@@ -73,28 +74,28 @@ std::vector<double> PowerNorms::betas() const {
     return found;
   }
   // ||A^j|| / norm^j, from their bounds.
-  const double scale = std::log2(norm_);
+  const double scale = libm::log2(norm_);
   std::array<double, count + 1> share{};
   share[0] = 1.0;
   for (std::size_t j = 1; j < share.size(); ++j) {
-    share[j] = std::exp2(logs_[j] - static_cast<double>(j) * scale);
+    share[j] = libm::exp2(logs_[j] - static_cast<double>(j) * scale);
   }
   // The largest of the sums' roots for k = degree + 1 ... count + 1, to base 2.
   double largest = -std::numeric_limits<double>::infinity();
   for (int k = count + 1; k > 0; --k) {
     double sum = 0.0;
     for (int j = 0; j < k; ++j) sum += share[static_cast<std::size_t>(j)] * share[static_cast<std::size_t>(k - 1 - j)];
-    if (k > 1) largest = std::max(largest, scale + std::log2(sum / k) / (k - 1));
+    if (k > 1) largest = std::max(largest, scale + libm::log2(sum / k) / (k - 1));
     if (const int degree = k - 1; degree <= most_degree) {
       // For k > count + 1, one of j and k - 1 - j is beyond any degree: the sum is at most k c alpha^(k-1) with the
       // largest c of 1 and ||A^j|| / alpha^j for j <= degree.
-      const double log_alpha = std::log2(alpha(degree));
+      const double log_alpha = libm::log2(alpha(degree));
       double reached = std::max(largest, log_alpha);
       for (int j = 1; j <= degree; ++j) {
         const double part = 1.0 / (count + 1);
         reached = std::max(reached, part * logs_[static_cast<std::size_t>(j)] + (1.0 - part * j) * log_alpha);
       }
-      found[static_cast<std::size_t>(degree)] = std::min(norm_, std::exp2(reached) * (1.0 + 0x1p-40));
+      found[static_cast<std::size_t>(degree)] = std::min(norm_, libm::exp2(reached) * (1.0 + 0x1p-40));
     }
   }
   return found;
@@ -125,7 +126,7 @@ double backward_error(int degree, double theta) {
   if (!(g < 0.5)) {
     return std::numeric_limits<double>::infinity();
   }
-  return g < 1e-8 ? g_over_theta * (1.0 + g) : -std::log1p(-g) / theta;
+  return g < 1e-8 ? g_over_theta * (1.0 + g) : -libm::log1p(-g) / theta;
 }
 
 namespace {
@@ -199,7 +200,7 @@ double backward_error(const FewProducts& polynomial, double theta) {
   }
   const double g = majorant_of(polynomial, theta).value;
   // For these the terms left out are below rounding.
-  return theta < 8.0 && g < 0.5 ? -std::log1p(-g) / theta : std::numeric_limits<double>::infinity();
+  return theta < 8.0 && g < 0.5 ? -libm::log1p(-g) / theta : std::numeric_limits<double>::infinity();
 }
 
 double derivative_error(const Scheme& scheme, double theta) {
@@ -209,7 +210,7 @@ double derivative_error(const Scheme& scheme, double theta) {
     if (!(theta < 8.0)) g.value = 1.0;
   } else {
     // g' = exp(theta) theta^m / m!; its integral g is at most theta times as large.
-    g.derivative = std::exp(theta);
+    g.derivative = libm::exp(theta);
     for (int k = 1; k <= scheme.degree; ++k) g.derivative *= theta / k;
     g.value = g.derivative * theta / (scheme.degree + 1);
   }
@@ -278,8 +279,8 @@ Scheme choose_scheme(const PowerNorms& norms, double tolerance, const ProductCos
       consider({polynomial.degree, polynomial.powers, 1, &polynomial, 0});
     }
   }
-  const double lost = std::log2(norms.norm()) - best.squarings;
-  const double spare = std::max(-0.25 * std::log2(unit), std::log2(tolerance / unit));
+  const double lost = libm::log2(norms.norm()) - best.squarings;
+  const double spare = std::max(-0.25 * libm::log2(unit), libm::log2(tolerance / unit));
   if (evaluations != Evaluations::few_products && (best.squarings > -halved || best.few != nullptr) && lost > spare) {
     squarings_first = true;
     least = std::numeric_limits<int>::max();

@@ -1,6 +1,7 @@
 // Tests for symmetry, triangles and zero parts, and diagonals of matrices and of exponentials of triangular ones.
 #include "expm/dense/structure.hpp"
 
+#include "core/complex_exponential.hpp"
 #include "core/instantiate.hpp"
 #include "dist/transposed_block.hpp"
 
@@ -73,7 +74,7 @@ int inspect(const Communicator& comm, const SharedMatrix<T>& A, const SharedMatr
 // Divided difference of exp: (exp(b) - exp(a)) / (b - a), without cancellation if a and b are near.
 std::complex<double> divided_difference(std::complex<double> a, std::complex<double> b) {
   const std::complex<double> half = (b - a) / 2.0;
-  const std::complex<double> middle = std::exp((a + b) / 2.0);
+  const std::complex<double> middle = exponential((a + b) / 2.0);
   if (std::abs(half) < 1.0) {
     // sinh(x) / x.
     const std::complex<double> square = half * half;
@@ -85,7 +86,7 @@ std::complex<double> divided_difference(std::complex<double> a, std::complex<dou
     }
     return middle * sum;
   }
-  return (std::exp(b) - std::exp(a)) / (b - a);
+  return (exponential(b) - exponential(a)) / (b - a);
 }
 
 }  // namespace
@@ -200,7 +201,7 @@ void TriangularDiagonals::correct(const Communicator& comm, int halvings, WorkPa
   std::vector<std::complex<double>> diagonal(n);
   std::vector<std::complex<double>> beside(n);
   for (std::size_t i = 0; i < n; ++i) {
-    diagonal[i] = std::exp(scale * diagonal_[i]);
+    diagonal[i] = exponential(scale * diagonal_[i]);
     const std::size_t j = i + static_cast<std::size_t>(offset_);
     if (j < n && beside_[i] != 0.0) {
       beside[i] = scale * beside_[i] * divided_difference(scale * diagonal_[i], scale * diagonal_[j]);

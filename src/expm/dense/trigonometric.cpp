@@ -2,6 +2,7 @@
 #include "expm/dense/trigonometric.hpp"
 
 #include "expm/arithmetic/bessel.hpp"
+#include "libm/functions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,7 @@
 namespace heddle::impl {
 
 double TrigonometricScheme::angles() const noexcept {
-  return std::ldexp(std::pow(5.0, quintuplings), squarings);
+  return std::ldexp(libm::pow(5.0, quintuplings), squarings);
 }
 
 int products_of(const TrigonometricScheme& scheme, const TrigonometricCosts& costs) {

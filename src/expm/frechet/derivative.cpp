@@ -1,7 +1,7 @@
 // The exponential and its derivative by scaling and squaring of dual matrices.
 #include "expm/frechet/derivative.hpp"
 
-#include "core/elementary.hpp"
+#include "core/complex_exponential.hpp"
 #include "expm/dense/norm_estimate.hpp"
 #include "expm/dense/structure.hpp"
 #include <heddle/transpose/transpose.hpp>

@@ -7,6 +7,7 @@
 #include "expm/dense/polynomials.hpp"
 #include "expm/dense/results.hpp"
 #include "expm/dense/structure.hpp"
+#include "libm/functions.hpp"
 #include <heddle/expm/phi.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -47,8 +48,8 @@ double phi_error(int p, int degree, double theta) {
     if (k > degree) rest += term;
   }
   double largest = 0.0;
-  for (int k = 0; k <= p; ++k) largest = std::max(largest, factorial(k) * std::pow(theta, p - k) * rest);
-  return std::exp(theta) * largest;
+  for (int k = 0; k <= p; ++k) largest = std::max(largest, factorial(k) * libm::pow(theta, p - k) * rest);
+  return libm::exp(theta) * largest;
 }
 
 // The evaluation with the fewest products that is within the tolerance.

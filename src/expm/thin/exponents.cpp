@@ -1,4 +1,5 @@
 // Powers of two kept separately from columns, which stay in range.
+#include "core/complex_exponential.hpp"
 #include "core/instantiate.hpp"
 #include "expm/thin/workspace.hpp"
 
@@ -50,7 +51,7 @@ void ColumnExponents<T>::multiply_by_exponential(const ExecutionSpace& space, co
   const bool large = std::abs(exponent.real()) > large_exponent<T>;
   const double power = large ? std::floor(exponent.real() / std::numbers::ln2) : 0.0;
   const std::complex<double> rest(exponent.real() - power * std::numbers::ln2, exponent.imag());
-  add_scaled<T>(space, T(0), R, scalar_from<T>(std::exp(rest)), R);
+  add_scaled<T>(space, T(0), R, scalar_from<T>(exponential(rest)), R);
   const int apart = std::isfinite(power) ? static_cast<int>(std::clamp(power, -1e8, 1e8)) : 0;
   for (std::size_t c = 0; c < exponents_.size(); ++c) add(c, apart);
 }

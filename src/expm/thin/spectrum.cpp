@@ -1,5 +1,5 @@
 // Intervals that hold the spectrum of a Hermitian or skew-Hermitian operator, by Lanczos steps.
-#include "blas/lapack.hpp"
+#include "blas/symmetric.hpp"
 #include "core/instantiate.hpp"
 #include "expm/thin/workspace.hpp"
 #include <heddle/core/random.hpp>
@@ -29,11 +29,11 @@ struct RitzEnds {
 RitzEnds ritz_ends(std::vector<double> diagonal, std::span<const double> beside, double below) {
   std::vector<double> values, vector;
   RitzEnds ends;
-  lapack::tridiagonal_lowest(diagonal, beside, 1, values, vector);
+  symmetric::tridiagonal_lowest(diagonal, beside, 1, values, vector);
   ends.least = values.front();
   ends.least_residual = below * std::abs(vector.back());
   for (double& value : diagonal) value = -value;
-  lapack::tridiagonal_lowest(diagonal, beside, 1, values, vector);
+  symmetric::tridiagonal_lowest(diagonal, beside, 1, values, vector);
   ends.largest = -values.front();
   ends.largest_residual = below * std::abs(vector.back());
   return ends;

@@ -1,4 +1,5 @@
 // PropagatorKind::automatic: the cheapest propagator for an accuracy, with control of the error of its steps.
+#include "libm/functions.hpp"
 #include "schrodinger/control/costs.hpp"
 #include "schrodinger/control/error_schedule.hpp"
 #include "schrodinger/control/field_steps.hpp"
@@ -265,7 +266,7 @@ class Automatic : public Propagator {
       // An error that shorter steps do not reduce comes from a different kinetic energy.
       if (std::isinf(rate) || (rate > 0.9 * last && substeps > 8)) return 0;
       last = rate;
-      const double more = std::min(std::pow(rate / (0.8 * options_.tolerance), 1.0 / candidate.order), 32.0);
+      const double more = std::min(libm::pow(rate / (0.8 * options_.tolerance), 1.0 / candidate.order), 32.0);
       substeps = std::max(substeps + 1, static_cast<int>(std::ceil(substeps * more)));
       if (substeps > most_substeps) return 0;
     }

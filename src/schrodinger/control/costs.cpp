@@ -1,6 +1,7 @@
 // Cost of a step of each method, from operation counts.
 #include "schrodinger/control/costs.hpp"
 
+#include "libm/functions.hpp"
 #include "schrodinger/hamiltonian/fourier.hpp"
 #include "schrodinger/hamiltonian/kinetic_symbol.hpp"
 #include "schrodinger/propagators/chebyshev.hpp"
@@ -43,7 +44,7 @@ double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, doubl
   const std::vector<double> potential = hamiltonian.potential_at(0.0);
   const auto [least, most] = std::minmax_element(potential.begin(), potential.end());
   const double radius = 0.5 * (*most - *least + largest_kinetic(hamiltonian));
-  const auto transform = [](double length) { return seconds::transform * length * std::log2(length); };
+  const auto transform = [](double length) { return seconds::transform * length * libm::log2(length); };
   switch (candidate.kind) {
     case PropagatorKind::chebyshev: {
       const auto absorption = hamiltonian.absorption();
@@ -64,7 +65,7 @@ double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, doubl
       return seconds::step + n * (seconds::solve + (moves ? seconds::factor : 0.0));
     default: {
       // About 6 products and a squaring for each doubling of the norm, for cosine and sine, with 4 real products each.
-      const double products = 2 * (6 + std::max(0.0, std::log2(radius * duration / factors)));
+      const double products = 2 * (6 + std::max(0.0, libm::log2(radius * duration / factors)));
       const double share = moves ? factors : 1 / steps;
       return seconds::step + share * products * 2 * n * n * n * seconds::flop + factors * n * n * seconds::element;
     }

@@ -1,4 +1,5 @@
 // Growth of truncated Taylor series and the stability of steps with them.
+#include "libm/functions.hpp"
 #include "schrodinger/propagators/magnus.hpp"
 #include "schrodinger/propagators/propagators.hpp"
 #include <heddle/core/error.hpp>
@@ -137,7 +138,7 @@ double taylor_growth(int degree, double exponent, double absorption) {
     largest = std::max({largest, largest_between(degree, Complex(0.0, exponent), corner),
                         largest_between(degree, Complex(-absorption, 0.0), corner)});
   }
-  return largest - 1.0 + unit_roundoff<double> * size_of_terms(degree, std::hypot(exponent, absorption));
+  return largest - 1.0 + unit_roundoff<double> * size_of_terms(degree, libm::hypot(exponent, absorption));
 }
 
 StepStability stability_of_step(const Hamiltonian& hamiltonian, const PropagatorOptions& options, double time_step,
@@ -153,7 +154,7 @@ StepStability stability_of_step(const Hamiltonian& hamiltonian, const Propagator
   found.largest_step = infinity;
   if (options.degree == 0 || steps == 0) return found;
   const double number = static_cast<double>(steps) * all.count;
-  found.allowed = std::max(1e-12, std::expm1(std::log1p(growth) / number));
+  found.allowed = std::max(1e-12, libm::expm1(libm::log1p(growth) / number));
   const auto growth_at = [&](int degree, double step) {
     const double exponent = all.largest * all.duration * step;
     const double absorption = all.absorption * all.duration * step;

@@ -1,7 +1,7 @@
 // Davidson's method with full orthogonalisation and a banded Cholesky preconditioner.
 #include "schrodinger/hamiltonian/davidson.hpp"
 
-#include "blas/lapack.hpp"
+#include "blas/symmetric.hpp"
 #include "schrodinger/propagators/toeplitz.hpp"
 
 #include <algorithm>
@@ -17,22 +17,10 @@ using schrodinger::Grid;
 using schrodinger::Hamiltonian;
 using schrodinger::Kinetic;
 
-constexpr int maximal_iterations = 60;
+using symmetric::BandedCholesky;
+using symmetric::dot;
 
-double dot(std::span<const double> x, std::span<const double> y) {
-  // Eight sums, in a fixed order, so that additions overlap and vectorise.
-  constexpr std::size_t lanes = 8;
-  double sums[lanes] = {};
-  const std::size_t n = x.size();
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (std::size_t k = 0; k < lanes; ++k) sums[k] += x[i + k] * y[i + k];
-  }
-  for (; i < n; ++i) sums[0] += x[i] * y[i];
-  double sum = 0.0;
-  for (const double value : sums) sum += value;
-  return sum;
-}
+constexpr int maximal_iterations = 60;
 
 void add(double factor, std::span<const double> x, std::span<double> y) {
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += factor * x[i];
@@ -103,6 +91,13 @@ struct Subspace {
     }
   }
 
+  // Return false if products overflow, as they may for energies near the largest number.
+  [[nodiscard]] bool finite() const {
+    return std::all_of(projected.begin(), projected.end(), [](const std::vector<double>& row) {
+      return std::all_of(row.begin(), row.end(), [](double x) { return std::isfinite(x); });
+    });
+  }
+
   // Compute the lowest Ritz vectors x, and H x - E x of each.
   void combine(Index count, std::vector<double>& vectors, Columns& residuals) const {
     const std::size_t n = V.n;
@@ -113,7 +108,7 @@ struct Subspace {
     }
     std::vector<double> values;
     std::vector<double> coefficients;
-    lapack::symmetric_lowest(static_cast<int>(m), matrix, static_cast<int>(count), values, coefficients);
+    symmetric::dense_lowest(m, matrix, static_cast<std::size_t>(count), values, coefficients);
     vectors.assign(n * values.size(), 0.0);
     residuals.values.assign(n * values.size(), 0.0);
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -132,7 +127,7 @@ struct Subspace {
 };
 
 // Factor H - shift in its band.
-lapack::Cholesky factored(const Hamiltonian& hamiltonian, std::span<const double> potential, double shift) {
+BandedCholesky factored(const Hamiltonian& hamiltonian, std::span<const double> potential, double shift) {
   const std::size_t n = potential.size();
   const auto kinetic = hamiltonian.kinetic();
   const std::size_t leading = kinetic.size();
@@ -142,7 +137,7 @@ lapack::Cholesky factored(const Hamiltonian& hamiltonian, std::span<const double
     diagonal[0] = kinetic[0] + potential[j] - shift;
     for (std::size_t d = 1; d < leading && j + d < n; ++d) diagonal[d] = kinetic[d];
   }
-  return {static_cast<int>(n), static_cast<int>(leading) - 1, std::move(matrix)};
+  return {n, leading - 1, std::move(matrix)};
 }
 
 Hamiltonian with_kinetic(const Hamiltonian& hamiltonian, Kinetic kinetic) {
@@ -158,7 +153,7 @@ void start(const Hamiltonian& hamiltonian, std::span<const double> potential, In
   std::vector<double> diagonal(potential.begin(), potential.end());
   for (double& value : diagonal) value += differences.kinetic()[0];
   const std::vector<double> beside(potential.size() - 1, differences.kinetic()[1]);
-  lapack::tridiagonal_lowest(diagonal, beside, static_cast<int>(count), energies, vectors);
+  symmetric::tridiagonal_lowest(diagonal, beside, static_cast<std::size_t>(count), energies, vectors);
 }
 
 // Compute the energies of the vectors, and sort both by them; return false if a vector is no eigenvector.
@@ -208,7 +203,7 @@ bool davidson_lowest(const Hamiltonian& hamiltonian, std::span<const double> pot
   const bool dense = hamiltonian.grid().kinetic == Kinetic::sinc;
   const Hamiltonian banded = dense ? with_kinetic(hamiltonian, Kinetic::fd6) : hamiltonian;
   // fd2's kinetic energy is the lowest for every wave, so that H - shift is positive definite.
-  lapack::Cholesky preconditioner =
+  BandedCholesky preconditioner =
       factored(banded, potential, energies.front() - 0.1 * (energies.back() - energies.front()));
   if (!preconditioner.factored()) {
     preconditioner = factored(banded, potential, *std::min_element(potential.begin(), potential.end()));
@@ -224,9 +219,10 @@ bool davidson_lowest(const Hamiltonian& hamiltonian, std::span<const double> pot
     for (std::size_t k = 0; k < next.count(); ++k) append_orthogonal(next[k], space.V);
     if (space.V.count() == before || static_cast<Index>(space.V.count()) + block > n) break;
     space.extend(H);
+    if (!space.finite()) return false;
     space.combine(count, vectors, next);
     // The preconditioned residual is about the error of its vector.
-    preconditioner.solve(static_cast<int>(count), next.values);
+    preconditioner.solve(next.values);
     double worst = 0.0;
     for (std::size_t k = 0; k < next.count(); ++k) worst = std::max(worst, std::sqrt(dot(next[k], next[k])));
     // Round-off of H x limits convergence above 1e-13 if ||H|| is large.

@@ -1,5 +1,5 @@
-// Lowest eigenstates of a Hamiltonian by LAPACK or Davidson's method.
-#include "blas/lapack.hpp"
+// Lowest eigenstates of a Hamiltonian by bisection, Davidson's method or reflectors.
+#include "blas/symmetric.hpp"
 #include "schrodinger/hamiltonian/davidson.hpp"
 #include "schrodinger/propagators/normalise.hpp"
 #include <heddle/core/error.hpp>
@@ -63,11 +63,12 @@ Eigenstates lowest_eigenstates(const Hamiltonian& hamiltonian, double time, Inde
   states.points = grid.points;
   if (hamiltonian.kinetic().size() == 2) {
     const std::vector<double> off_diagonal(grid.points - 1, hamiltonian.kinetic()[1]);
-    impl::lapack::tridiagonal_lowest(diagonal, off_diagonal, static_cast<int>(count), states.energies, states.values);
+    impl::symmetric::tridiagonal_lowest(diagonal, off_diagonal, static_cast<std::size_t>(count), states.energies,
+                                        states.values);
   } else if (!impl::davidson_lowest(hamiltonian, potential, count, states.energies, states.values)) {
     std::vector<double> matrix = dense_of(hamiltonian, diagonal);
-    impl::lapack::symmetric_lowest(static_cast<int>(grid.points), matrix, static_cast<int>(count), states.energies,
-                                   states.values);
+    impl::symmetric::dense_lowest(diagonal.size(), matrix, static_cast<std::size_t>(count), states.energies,
+                                  states.values);
   }
   impl::normalise(grid, states);
   return states;

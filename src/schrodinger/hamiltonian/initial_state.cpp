@@ -1,5 +1,5 @@
 // Initial wave functions: normalisation, momentum, Gaussian packets and eigenstates.
-#include "core/elementary.hpp"
+#include "core/complex_exponential.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/eigenstates.hpp>
 #include <heddle/schrodinger/initial_state.hpp>

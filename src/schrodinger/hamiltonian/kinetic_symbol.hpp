@@ -1,6 +1,7 @@
 // Kinetic energy of the waves exp(i theta j) on a grid.
 #pragma once
 
+#include "libm/functions.hpp"
 #include <heddle/schrodinger/hamiltonian.hpp>
 
 #include <cmath>
@@ -18,7 +19,7 @@ namespace heddle::impl {
   }
   const auto band = hamiltonian.kinetic();
   double sum = band[0];
-  for (std::size_t d = 1; d < band.size(); ++d) sum += 2 * band[d] * std::cos(static_cast<double>(d) * theta);
+  for (std::size_t d = 1; d < band.size(); ++d) sum += 2 * band[d] * libm::cos(static_cast<double>(d) * theta);
   return sum;
 }
 

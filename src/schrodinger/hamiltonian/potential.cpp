@@ -1,6 +1,6 @@
 // Potential energies of the electron and the motion of the nuclei.
-#include "core/elementary.hpp"
 #include "core/names.hpp"
+#include "libm/functions.hpp"
 #include "schrodinger/hamiltonian/potential_values.hpp"
 #include <heddle/core/error.hpp>
 
@@ -71,11 +71,11 @@ std::array<double, 2> Nuclei::positions(double time) const {
     case Motion::fixed:
       return {-half, half};
     case Motion::stretch: {
-      const double displaced = half + amplitude * impl::sine(omega * time);
+      const double displaced = half + amplitude * libm::sin(omega * time);
       return {-displaced, displaced};
     }
     case Motion::shake: {
-      const double shift = amplitude * impl::sine(omega * time);
+      const double shift = amplitude * libm::sin(omega * time);
       return {-half + shift, half + shift};
     }
     case Motion::drift: {

@@ -1,6 +1,6 @@
 // Fields of laser pulses and conversions of units.
-#include "core/elementary.hpp"
 #include "core/names.hpp"
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/pulse.hpp>
 
@@ -34,11 +34,11 @@ double envelope_at(const Pulse& pulse, double since_centre) {
   const double s = since_centre / pulse.duration;
   switch (pulse.envelope) {
     case Envelope::sine_squared: {
-      const double cosine = impl::cosine(std::numbers::pi * s);
+      const double cosine = libm::cos(std::numbers::pi * s);
       return cosine * cosine;
     }
     case Envelope::gaussian:
-      return impl::exponential(-2 * std::numbers::ln2 * s * s);
+      return libm::exp(-2 * std::numbers::ln2 * s * s);
     case Envelope::trapezoid: {
       const double to_end = pulse.duration / 2 - std::abs(since_centre);
       return to_end < pulse.ramp ? to_end / pulse.ramp : 1.0;
@@ -68,7 +68,7 @@ double Pulse::field(double time) const {
   const auto [begin, end] = interval();
   if (!(time > begin && time < end)) return 0.0;
   const double since_centre = time - centre;
-  return amplitude * envelope_at(*this, since_centre) * impl::cosine(omega * since_centre + phase);
+  return amplitude * envelope_at(*this, since_centre) * libm::cos(omega * since_centre + phase);
 }
 
 double field_of(std::span<const Pulse> pulses, double time) {

@@ -1,5 +1,6 @@
 // Absorbing potentials and masks.
 #include "core/names.hpp"
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/absorber.hpp>
 
@@ -63,7 +64,7 @@ std::vector<double> absorbing_potential(const Grid& grid, const Absorber& absorb
   for (Index i = 0; i < grid.points; ++i) {
     const double depth = depth_of(grid, absorber, i);
     if (depth < 0) continue;
-    values[i] = polynomial ? absorber.strength * std::pow(depth / absorber.width, absorber.power)
+    values[i] = polynomial ? absorber.strength * libm::pow(depth / absorber.width, absorber.power)
                            : transmission_free(absorber.energy, depth / (absorber.width + grid.spacing()));
   }
   return values;
@@ -79,7 +80,7 @@ std::vector<double> mask_of_step(const Grid& grid, const Absorber& absorber, dou
     const double share = depth_of(grid, absorber, i) / absorber.width;
     // The cosine, computed as the sine of the complement, so that it is exactly 0 at the end.
     if (share > 0) {
-      values[i] = std::pow(std::sin(std::numbers::pi / 2 * (1 - share)), time_step / (8 * absorber.time));
+      values[i] = libm::pow(libm::sin(std::numbers::pi / 2 * (1 - share)), time_step / (8 * absorber.time));
     }
   }
   return values;

@@ -1,8 +1,10 @@
 // Chebyshev series of exp(-i H t) psi by banded products or Fourier transforms.
 #include "schrodinger/propagators/chebyshev.hpp"
 
+#include "core/complex_exponential.hpp"
 #include "core/on_host.hpp"
 #include "expm/arithmetic/bessel.hpp"
+#include "libm/functions.hpp"
 #include "schrodinger/hamiltonian/kinetic_symbol.hpp"
 
 #include <algorithm>
@@ -216,7 +218,7 @@ ChebyshevSeries chebyshev_series(double radius, double absorption, double durati
     const double x = radius * duration / repeats;
     if (!(x <= most_terms)) continue;
     // J_k falls faster than any power beyond k = x.
-    const int count = y > 0 ? 2 * most_terms : static_cast<int>(x + 12 * std::cbrt(x)) + 30;
+    const int count = y > 0 ? 2 * most_terms : static_cast<int>(x + 12 * libm::cbrt(x)) + 30;
     std::vector<double> coefficients = bessel_coefficients(x, count);
     double power = 1.0;
     double growth = 0.0;
@@ -286,7 +288,7 @@ int ChebyshevExponential::products() const {
 
 void ChebyshevExponential::apply(const DeviceComplexes& psi) const {
   const double part = duration_ / series_.repeats;
-  const std::complex<double> turned = std::polar(std::exp(-middle_absorption_ * part), -centre_ * part);
+  const std::complex<double> turned = exponential({-middle_absorption_ * part, -centre_ * part});
   BandedSeries<0, false> series{};
   series.n = points_;
   series.halo = width_;

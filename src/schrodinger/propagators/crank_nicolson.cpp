@@ -1,5 +1,6 @@
 // Crank and Nicolson's method.
 #include "blas/lapack.hpp"
+#include "libm/functions.hpp"
 #include "schrodinger/propagators/propagators.hpp"
 #include "schrodinger/simulation/stopwatch.hpp"
 
@@ -25,7 +26,7 @@ class CrankNicolson : public Propagator {
   CrankNicolson(const Communicator& comm, const Hamiltonian& hamiltonian, double time_step,
                 const PropagatorOptions& options)
       : Propagator(choice_of(options)), comm_(comm), hamiltonian_(hamiltonian), time_step_(time_step) {
-    for (const double rate : hamiltonian.absorption()) damping_.push_back(std::exp(-0.5 * rate * part()));
+    for (const double rate : hamiltonian.absorption()) damping_.push_back(libm::exp(-0.5 * rate * part()));
   }
 
   void advance(double midpoint, std::span<WaveFunction> states, SimulationTimes& times) override {

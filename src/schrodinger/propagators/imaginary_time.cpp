@@ -1,6 +1,7 @@
 // Lowest states by propagation of a block of vectors in imaginary time.
-#include "blas/lapack.hpp"
+#include "blas/symmetric.hpp"
 #include "core/report_line.hpp"
+#include "libm/functions.hpp"
 #include "schrodinger/propagators/normalise.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/expm/expm.hpp>
@@ -16,6 +17,8 @@ namespace heddle::schrodinger {
 
 namespace {
 
+using impl::symmetric::dot;
+
 // A step is long enough if the block's highest state decays by exp(-2) relative to its lowest.
 constexpr double enough_decay = 2.0;
 
@@ -27,10 +30,8 @@ double norm_bound(const Hamiltonian& hamiltonian, std::span<const double> potent
   return sum + largest;
 }
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
+double square(double x) {
+  return x * x;
 }
 
 // The block on rank 0: n x vectors, column-major, with its Ritz energies.
@@ -46,7 +47,7 @@ class Block {
     for (std::size_t k = 0; k < vectors_; ++k) {
       for (std::size_t i = 0; i < n_; ++i) {
         const double angle = std::numbers::pi * static_cast<double>((k + 1) * (i + 1)) / static_cast<double>(n_ + 1);
-        column(k)[i] = std::sin(angle);
+        column(k)[i] = libm::sin(angle);
       }
     }
     improve();
@@ -69,7 +70,7 @@ class Block {
     for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
       hamiltonian_.apply(potential_, column(k), product(k));
       double sum = 0.0;
-      for (std::size_t i = 0; i < n_; ++i) sum += std::pow(product(k)[i] - energies_[k] * column(k)[i], 2);
+      for (std::size_t i = 0; i < n_; ++i) sum += square(product(k)[i] - energies_[k] * column(k)[i]);
       largest = std::max(largest, std::sqrt(sum));
     }
     return largest;
@@ -104,7 +105,7 @@ class Block {
       for (std::size_t j = 0; j < vectors_; ++j) matrix[k * vectors_ + j] = dot(column(j), product(k));
     }
     std::vector<double> turns;
-    impl::lapack::symmetric_lowest(static_cast<int>(vectors_), matrix, static_cast<int>(vectors_), energies_, turns);
+    impl::symmetric::dense_lowest(vectors_, matrix, vectors_, energies_, turns);
     std::vector<double> turned(values_.size(), 0.0);
     for (std::size_t k = 0; k < vectors_; ++k) {
       for (std::size_t j = 0; j < vectors_; ++j) {
@@ -169,6 +170,7 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
 
     GemmOptions products;
     products.tile = options.tile > 0 ? options.tile : default_tile(n);
+    products.arithmetic = options.arithmetic;
     const Placement bands = Placement::row_bands(n, n, comm.size());
     DistributedMatrix<double> A(comm, bands, "heddle::schrodinger::imaginary_time_A");
     DistributedMatrix<double> E(comm, bands, "heddle::schrodinger::imaginary_time_E");
@@ -218,7 +220,7 @@ Eigenstates imaginary_time_states(const Communicator& comm, const Hamiltonian& h
       if (vectors > 1 && found.spread * done.step < enough_decay) {
         // exp(-(H - s') 2 step) = exp((s' - s) 2 step) exp(-(H - s) step)^2: with s at the lowest level so far the
         // matrix neither grows nor vanishes.
-        gemm(comm, Operation::none, Operation::none, std::exp((found.lowest - shift) * 2 * done.step), E, E, 0.0, A,
+        gemm(comm, Operation::none, Operation::none, libm::exp((found.lowest - shift) * 2 * done.step), E, E, 0.0, A,
              products);
         std::swap(A, E);
         shift = found.lowest;

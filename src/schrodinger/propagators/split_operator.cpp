@@ -1,6 +1,7 @@
 // Split-operator steps with the kinetic energy in sines.
 #include "schrodinger/propagators/split_operator.hpp"
 
+#include "libm/functions.hpp"
 #include "schrodinger/hamiltonian/device_hamiltonian.hpp"
 #include "schrodinger/hamiltonian/kinetic_symbol.hpp"
 #include "schrodinger/propagators/propagators.hpp"
@@ -97,7 +98,7 @@ DeviceComplexes SineTransform::spectrum(double duration) const {
   const auto phase = [&](Index k) {
     const double theta = std::numbers::pi * static_cast<double>(std::min(k, period - k)) / static_cast<double>(walls_);
     const double angle = -duration * kinetic_symbol(hamiltonian_, theta);
-    return Complex(std::cos(angle), std::sin(angle)) / static_cast<double>(length_);
+    return Complex(libm::cos(angle), libm::sin(angle)) / static_cast<double>(length_);
   };
   DeviceComplexes values = complexes(space_, "heddle::schrodinger::sine_spectrum", period);
   const auto host = Kokkos::create_mirror_view(values);

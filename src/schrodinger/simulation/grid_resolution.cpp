@@ -1,4 +1,5 @@
 // Resolution of a wave function on a grid, from its wave numbers.
+#include "core/complex_exponential.hpp"
 #include "schrodinger/hamiltonian/kinetic_symbol.hpp"
 #include "schrodinger/simulation/scale.hpp"
 #include <heddle/core/error.hpp>
@@ -27,7 +28,8 @@ void transform(std::vector<std::complex<double>>& x) {
   }
   for (std::size_t half = 1; half < n; half *= 2) {
     for (std::size_t k = 0; k < half; ++k) {
-      const auto turn = std::polar(1.0, -std::numbers::pi * static_cast<double>(k) / static_cast<double>(half));
+      const auto turn =
+          impl::exponential({0.0, -std::numbers::pi * static_cast<double>(k) / static_cast<double>(half)});
       for (std::size_t i = k; i < n; i += 2 * half) {
         const auto odd = turn * x[i + half];
         x[i + half] = x[i] - odd;

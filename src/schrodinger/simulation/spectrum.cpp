@@ -1,5 +1,7 @@
 // Spectra by the trapezoidal rule.
+#include "core/complex_exponential.hpp"
 #include "core/names.hpp"
+#include "libm/functions.hpp"
 #include <heddle/core/error.hpp>
 #include <heddle/schrodinger/spectrum.hpp>
 
@@ -30,11 +32,11 @@ std::complex<double> transform(std::span<const double> times, std::span<const st
                                double omega) {
   constexpr std::size_t anew = 64;
   const double step = times.back() / static_cast<double>(times.size() - 1);
-  const std::complex<double> advance = std::polar(1.0, omega * step);
-  std::complex<double> sum = 0.5 * (values.front() + values.back() * std::polar(1.0, omega * times.back()));
+  const std::complex<double> advance = impl::exponential({0.0, omega * step});
+  std::complex<double> sum = 0.5 * (values.front() + values.back() * impl::exponential({0.0, omega * times.back()}));
   std::complex<double> turn = 1.0;
   for (std::size_t k = 1; k + 1 < times.size(); ++k) {
-    turn = k % anew == 0 ? std::polar(1.0, omega * times[k]) : turn * advance;
+    turn = k % anew == 0 ? impl::exponential({0.0, omega * times[k]}) : turn * advance;
     sum += values[k] * turn;
   }
   return step * sum;
@@ -57,7 +59,7 @@ std::vector<double> autocorrelation_spectrum(std::span<const double> times,
   std::vector<std::complex<double>> values(autocorrelation.begin(), autocorrelation.end());
   if (window == Window::hann) {
     for (std::size_t k = 0; k < values.size(); ++k) {
-      values[k] *= std::pow(std::cos(std::numbers::pi / 2 * times[k] / times.back()), 2);
+      values[k] *= libm::pow(libm::cos(std::numbers::pi / 2 * times[k] / times.back()), 2);
     }
   }
   std::vector<double> spectrum;
@@ -70,12 +72,12 @@ std::vector<double> dipole_spectrum(std::span<const double> times, std::span<con
   validate(times, dipole.size());
   std::vector<std::complex<double>> values(dipole.size());
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const double sine = std::sin(std::numbers::pi * times[k] / times.back());
+    const double sine = libm::sin(std::numbers::pi * times[k] / times.back());
     values[k] = (dipole[k] - dipole[0]) * (window == Window::hann ? sine * sine : 1.0);
   }
   std::vector<double> spectrum;
   for (const double omega : frequencies) {
-    spectrum.push_back(std::pow(omega, 4) * std::norm(transform(times, values, omega)));
+    spectrum.push_back(libm::pow(omega, 4) * std::norm(transform(times, values, omega)));
   }
   return spectrum;
 }

@@ -1,6 +1,7 @@
 // Exact residuals of linear systems, and elements of distributed matrices on every rank.
 #pragma once
 
+#include "core/hypotenuse.hpp"
 #include "exact/products/size.hpp"
 #include "solve/grid/placed_matrix.hpp"
 
@@ -30,7 +31,7 @@ KOKKOS_INLINE_FUNCTION double times_power(double x, Index k) {
 /// |factor x|, factor > 0. A power of two adds no rounding to those of |x|.
 template <Scalar T> KOKKOS_INLINE_FUNCTION double magnitude(const T& x, double factor = 1.0) {
   if constexpr (is_complex<T>) {
-    return Kokkos::hypot(factor * real_of<double>(x), factor * imaginary_of<double>(x));
+    return hypotenuse(factor * real_of<double>(x), factor * imaginary_of<double>(x));
   } else {
     return Kokkos::abs(factor * static_cast<double>(x));
   }

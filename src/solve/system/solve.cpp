@@ -1,6 +1,7 @@
 // Linear systems over all ranks: factorization, solution, refinement and error estimates.
 #include "core/instantiate.hpp"
 #include "core/memory/shared_storage.hpp"
+#include "libm/functions.hpp"
 #include "solve/grid/over_ranks.hpp"
 #include "solve/system/certificate.hpp"
 #include "solve/system/equilibration.hpp"
@@ -30,7 +31,7 @@ template <Scalar T, class Correction>
 bool is_too_large(double condition, Index order, int refinements, const Correction& correction) {
   const auto unit = static_cast<double>(unit_roundoff<T>);
   if (!(condition > 1.0 / (static_cast<double>(order) * unit))) return false;
-  return condition > 1.0 / unit || !(std::pow(correction(), refinements + 1) <= std::sqrt(unit));
+  return condition > 1.0 / unit || !(libm::pow(correction(), refinements + 1) <= std::sqrt(unit));
 }
 std::vector<Index> apart(const std::vector<Index>& one, const std::vector<Index>& other) {
   std::vector<Index> difference(one.size());

@@ -72,6 +72,7 @@ std::vector<State> initial_states(const Communicator& comm, const Deck& deck, co
   schrodinger::ImaginaryTimeOptions options;
   options.tolerance = deck.initial_tolerance;
   options.tile = tile;
+  options.arithmetic = deck.propagator.arithmetic;
   schrodinger::ImaginaryTimeReport found;
   const auto lowest =
       schrodinger::imaginary_time_states(comm, hamiltonian.bare(), 0.0, levels_needed(deck), options, &found);

@@ -1,6 +1,7 @@
-// Tests of the elementary functions.
-#include "core/elementary.hpp"
+// Tests of the complex exponential and of the length of a vector of two components.
+#include "core/complex_exponential.hpp"
 
+#include "core/hypotenuse.hpp"
 #include "support/matrices.hpp"
 
 #include <gtest/gtest.h>
@@ -22,38 +23,30 @@ void expect_rounded(double found, long double expected, double x) {
       << x;
 }
 
-TEST(Elementary, IsRoundedCorrectlyButForTies) {
+TEST(ComplexExponential, HasRoundedParts) {
   for (int k = 0; k < 20000; ++k) {
     const double unit = test::random_number(k, 3, 5);
     const double x = std::ldexp(unit, k % 44 - 30);
-    expect_rounded(sine(x), std::sin(static_cast<long double>(x)), x);
-    expect_rounded(cosine(x), std::cos(static_cast<long double>(x)), x);
+    const std::complex<double> turned = exponential(std::complex(0.0, x));
+    expect_rounded(turned.imag(), std::sin(static_cast<long double>(x)), x);
+    expect_rounded(turned.real(), std::cos(static_cast<long double>(x)), x);
     const double y = 700.0 * unit * (k % 3 == 0 ? 1e-6 : 1.0);
-    expect_rounded(exponential(y), std::exp(static_cast<long double>(y)), y);
+    expect_rounded(exponential(std::complex(y, 0.0)).real(), std::exp(static_cast<long double>(y)), y);
   }
 }
 
-TEST(Elementary, AtTheEdges) {
-  EXPECT_EQ(sine(0.0), 0.0);
-  EXPECT_TRUE(std::signbit(sine(-0.0)));
-  EXPECT_EQ(sine(-1.25), -sine(1.25));
-  EXPECT_EQ(cosine(0.0), 1.0);
-  EXPECT_EQ(cosine(-2.5), cosine(2.5));
-  EXPECT_EQ(exponential(0.0), 1.0);
-  EXPECT_EQ(exponential(1000.0), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(exponential(-1000.0), 0.0);
-  EXPECT_EQ(exponential(-740.0), std::exp(-740.0));
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    EXPECT_TRUE(std::isnan(sine(bad)));
-    EXPECT_TRUE(std::isnan(cosine(bad)));
-  }
-  EXPECT_TRUE(std::isnan(exponential(std::numeric_limits<double>::quiet_NaN())));
-  // The nearest double to pi.
-  EXPECT_DOUBLE_EQ(sine(0x1.921fb54442d18p+1), 0x1.1a62633145c07p-53);
+TEST(ComplexExponential, IsExactAtZeros) {
+  EXPECT_EQ(exponential(std::complex(0.0, 0.0)), std::complex(1.0, 0.0));
+  EXPECT_TRUE(std::signbit(exponential(std::complex(2.0, -0.0)).imag()));
+  EXPECT_EQ(exponential(std::complex(0.5, -1.25)), std::conj(exponential(std::complex(0.5, 1.25))));
+  EXPECT_EQ(exponential(std::complex(-740.0, 0.0)).real(), std::exp(-740.0));
+  const double bad = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(std::isnan(exponential(std::complex(0.0, bad)).real()));
+  EXPECT_TRUE(std::isnan(exponential(std::complex(0.0, bad)).imag()));
 }
 
 // exp x alone overflows or underflows; its product with a cosine or a sine need not.
-TEST(Elementary, ComplexExponentialsAreFiniteWhereTheyAre) {
+TEST(ComplexExponential, IsFiniteIfItsValueIs) {
   using Complex = std::complex<double>;
   const double inf = std::numeric_limits<double>::infinity();
   const auto expected = [](double x, long double factor) {
@@ -81,15 +74,44 @@ TEST(Elementary, ComplexExponentialsAreFiniteWhereTheyAre) {
 }
 
 // As computed once: every machine gives these bits.
-TEST(Elementary, HasTheSameBitsEverywhere) {
+TEST(ComplexExponential, HasTheSameBitsEverywhere) {
   std::uint64_t hash = 14695981039346656037U;
   for (int k = 0; k < 1000; ++k) {
     const double x = 40.0 * test::random_number(k, 7, 9);
-    for (const double value : {sine(x), cosine(x), exponential(x)}) {
+    const std::complex<double> turned = exponential(std::complex(0.0, x));
+    for (const double value : {turned.imag(), turned.real(), exponential(std::complex(x, 0.0)).real()}) {
       hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211U;
     }
   }
   EXPECT_EQ(hash, 12108784537320566402U);
+}
+
+TEST(Hypotenuse, IsNearTheLengthAtAllSizes) {
+  for (int k = 0; k < 20000; ++k) {
+    const int power = k % 2040 - 1020;
+    const double x = std::ldexp(test::random_number(k, 1, 2), power);
+    const double y = std::ldexp(test::random_number(k, 3, 4), power + k % 60 - 30);
+    const double length = std::hypot(x, y);
+    if (!std::isfinite(length)) continue;
+    EXPECT_NEAR(hypotenuse(x, y), length, 4e-16 * length + 5e-324) << x << ", " << y;
+    EXPECT_EQ(hypotenuse(x, y), hypotenuse(-y, x));
+  }
+}
+
+TEST(Hypotenuse, AtTheEdges) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(hypotenuse(0.0, -0.0), 0.0);
+  EXPECT_EQ(hypotenuse(-3.0, 0.0), 3.0);
+  EXPECT_EQ(hypotenuse(3e300, 4e300), 5e300);
+  EXPECT_EQ(hypotenuse(0.0, 5e-324), 5e-324);
+  EXPECT_EQ(hypotenuse(inf, nan), inf);
+  EXPECT_EQ(hypotenuse(nan, -inf), inf);
+  EXPECT_EQ(hypotenuse(inf, inf), inf);
+  for (const double other : {0.0, 1.0, nan}) {
+    EXPECT_TRUE(std::isnan(hypotenuse(nan, other)));
+    EXPECT_TRUE(std::isnan(hypotenuse(other, nan)));
+  }
 }
 
 }  // namespace
