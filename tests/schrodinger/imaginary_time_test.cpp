@@ -1,4 +1,4 @@
-// States by imaginary time against LAPACK's.
+// States by imaginary time against those of lowest_eigenstates().
 #include "problems.hpp"
 #include "support/errors.hpp"
 #include <heddle/core/error.hpp>
@@ -15,7 +15,7 @@ using schrodinger::imaginary_time_states;
 using schrodinger::ImaginaryTimeOptions;
 using schrodinger::ImaginaryTimeReport;
 
-void expect_lapacks(const Hamiltonian& hamiltonian, double time, Index count) {
+void expect_lowest(const Hamiltonian& hamiltonian, double time, Index count) {
   ImaginaryTimeReport report;
   const auto found = imaginary_time_states(world(), hamiltonian, time, count, {}, &report);
   const auto expected = schrodinger::lowest_eigenstates(hamiltonian, time, count);
@@ -31,17 +31,17 @@ void expect_lapacks(const Hamiltonian& hamiltonian, double time, Index count) {
   }
 }
 
-TEST(ImaginaryTime, FindsTheStatesOfLapack) {
-  expect_lapacks({{-10, 10, 101, Kinetic::sinc}, harmonic(1)}, 0.0, 1);
-  expect_lapacks({{-10, 10, 101, Kinetic::fd4}, harmonic(0.6)}, 0.0, 5);
-  expect_lapacks({{-15, 15, 151, Kinetic::fd2}, soft_core(1, 1)}, 0.0, 3);
-  expect_lapacks({{-2, 2, 9, Kinetic::fd6}, harmonic(1)}, 0.0, 9);
-  expect_lapacks({{-2, 2, 3, Kinetic::fd2}, harmonic(1)}, 0.0, 2);
+TEST(ImaginaryTime, FindsTheLowestEigenstates) {
+  expect_lowest({{-10, 10, 101, Kinetic::sinc}, harmonic(1)}, 0.0, 1);
+  expect_lowest({{-10, 10, 101, Kinetic::fd4}, harmonic(0.6)}, 0.0, 5);
+  expect_lowest({{-15, 15, 151, Kinetic::fd2}, soft_core(1, 1)}, 0.0, 3);
+  expect_lowest({{-2, 2, 9, Kinetic::fd6}, harmonic(1)}, 0.0, 9);
+  expect_lowest({{-2, 2, 3, Kinetic::fd2}, harmonic(1)}, 0.0, 2);
 }
 
 TEST(ImaginaryTime, FindsADeepWellAtItsTime) {
   // Levels tens of hartree apart and far below the initial waves.
-  expect_lapacks({{-10, 10, 201, Kinetic::fd2}, soft_core(30, 0.1), moving(Motion::stretch)}, 0.3, 2);
+  expect_lowest({{-10, 10, 201, Kinetic::fd2}, soft_core(30, 0.1), moving(Motion::stretch)}, 0.3, 2);
 }
 
 TEST(ImaginaryTime, SaysWhenItHasNotConverged) {
@@ -68,6 +68,20 @@ TEST(ImaginaryTime, SaysWhenItHasNotConverged) {
   const Hamiltonian ion({-10, 10, 101, Kinetic::fd2}, soft_core(1, 1), moving(Motion::stretch));
   test::expect_refusal(ErrorKind::argument, "the potential is not finite there",
                        [&] { (void)imaginary_time_states(world(), ion, std::numeric_limits<double>::quiet_NaN(), 1); });
+}
+
+TEST(ImaginaryTime, EmulatedProductsHaveTheSameBitsForAnyTileAndRanks) {
+  const Communicator alone(MPI_COMM_SELF);
+  const Hamiltonian hamiltonian({-10, 10, 101, Kinetic::fd4}, soft_core(1, 1));
+  ImaginaryTimeOptions options;
+  options.arithmetic = Arithmetic::emulated;
+  const auto together = imaginary_time_states(world(), hamiltonian, 0.0, 2, options);
+  options.tile = 24;
+  const auto single = imaginary_time_states(alone, hamiltonian, 0.0, 2, options);
+  EXPECT_EQ(together.energies, single.energies);
+  EXPECT_EQ(together.values, single.values);
+  const auto native = imaginary_time_states(alone, hamiltonian, 0.0, 2);
+  EXPECT_NEAR(single.energies[1], native.energies[1], 1e-12);
 }
 
 TEST(ImaginaryTime, SameBitsOnAnyNumberOfRanks) {

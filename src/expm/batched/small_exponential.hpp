@@ -1,6 +1,7 @@
 // The exponential of one matrix of a batch, by one team in its scratch memory; see expm_batched() for the method.
 #pragma once
 
+#include "core/hypotenuse.hpp"
 #include "expm/batched/balance.hpp"
 #include "expm/batched/functions.hpp"
 #include "expm/batched/polynomials.hpp"
@@ -125,7 +126,7 @@ template <Scalar T> class SmallExponential {
   // (exp(b) - exp(a)) / (b - a).
   [[nodiscard]] static KOKKOS_INLINE_FUNCTION T divided_difference(const T& a, const T& b) {
     const T half = (b - a) * R(0.5);
-    if (!(Kokkos::abs(half) < R(1))) {
+    if (!(hypotenuse(real_of<double>(half), imaginary_of<double>(half)) < 1.0)) {
       return (kernel::exp(b) - kernel::exp(a)) / (b - a);
     }
     // sinh(x) / x.

@@ -102,7 +102,7 @@ template <RealScalar T> Parts<T> Exponential<T>::shifted(const Parts<T>& A, Part
   // A part of the mean that A's symmetry excludes is rounding.
   if (structure_.symmetry == Symmetry::hermitian) shift = shift.real();
   if (structure_.symmetry == Symmetry::skew_hermitian) shift = {0.0, shift.imag()};
-  if (!(std::abs(shift) > norm / 64.0)) {
+  if (!(libm::hypot(shift.real(), shift.imag()) > norm / 64.0)) {
     return A;
   }
   const std::array<T, 1> one = {1};

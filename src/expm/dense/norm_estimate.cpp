@@ -17,7 +17,7 @@ namespace heddle::impl {
 namespace {
 
 template <Scalar T> T sign_of(const T& value) {
-  const Real<T> size = Kokkos::abs(value);
+  const Real<T> size = libm::hypot(real_of<Real<T>>(value), imaginary_of<Real<T>>(value));
   return size > 0 ? T(value / size) : T(1);
 }
 

@@ -4,6 +4,7 @@
 #include "core/complex_exponential.hpp"
 #include "core/instantiate.hpp"
 #include "dist/transposed_block.hpp"
+#include "libm/functions.hpp"
 
 #include <cmath>
 #include <limits>
@@ -75,7 +76,7 @@ int inspect(const Communicator& comm, const SharedMatrix<T>& A, const SharedMatr
 std::complex<double> divided_difference(std::complex<double> a, std::complex<double> b) {
   const std::complex<double> half = (b - a) / 2.0;
   const std::complex<double> middle = exponential((a + b) / 2.0);
-  if (std::abs(half) < 1.0) {
+  if (libm::hypot(half.real(), half.imag()) < 1.0) {
     // sinh(x) / x.
     const std::complex<double> square = half * half;
     std::complex<double> term = 1.0;

@@ -4,6 +4,7 @@
 #include "core/complex_exponential.hpp"
 #include "expm/dense/norm_estimate.hpp"
 #include "expm/dense/structure.hpp"
+#include "libm/functions.hpp"
 #include <heddle/transpose/transpose.hpp>
 
 #include <algorithm>
@@ -52,7 +53,7 @@ template <RealScalar T> double DerivativeOfExponential<T>::measured(Parts<T>& X,
 template <RealScalar T>
 Parts<T> DerivativeOfExponential<T>::shifted(const Parts<T>& A, double& norm, ExpmFrechetReport& report) {
   const std::complex<double> shift = mean_eigenvalue(comm_, A);
-  if (!(std::abs(shift) > norm / 64.0)) {
+  if (!(libm::hypot(shift.real(), shift.imag()) > norm / 64.0)) {
     return A;
   }
   const std::array<T, 1> one = {1};

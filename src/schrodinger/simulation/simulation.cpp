@@ -1,4 +1,5 @@
 // Simulation: steps, observables and error estimates of several wave functions.
+#include "libm/functions.hpp"
 #include "schrodinger/hamiltonian/eigenstates_ahead.hpp"
 #include "schrodinger/propagators/propagators.hpp"
 #include "schrodinger/simulation/observer.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <utility>
 
 namespace heddle::schrodinger {
@@ -257,7 +259,8 @@ double Simulation::largest_overlap() const {
   for (std::size_t k = 1; k < impl_->psi.size(); ++k) {
     for (std::size_t j = 0; j < k; ++j) {
       const auto& grid = impl_->hamiltonian.grid();
-      largest = std::max(largest, std::abs(overlap(grid, impl_->psi[j].host(), impl_->psi[k].host())));
+      const std::complex<double> shared = overlap(grid, impl_->psi[j].host(), impl_->psi[k].host());
+      largest = std::max(largest, libm::hypot(shared.real(), shared.imag()));
     }
   }
   return largest;
