@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(Kinetic, EveryKinetic,
                          [](const auto& parameter) { return std::string(to_string(parameter.param)); });
 
 // Wells so far apart that pairs of levels nearly coincide: the block contains both.
-TEST(Davidson, AgreesWithLapackForNearlyEqualLevels) {
+TEST(Davidson, AgreesWithReflectorsForNearlyEqualLevels) {
   for (const auto kinetic : {Kinetic::fd4, Kinetic::fd6, Kinetic::sinc}) {
     Nuclei apart;
     apart.separation = 5.0;
@@ -174,14 +174,14 @@ TEST(Davidson, AgreesWithLapackForNearlyEqualLevels) {
     std::vector<double> energies;
     std::vector<double> vectors;
     ASSERT_TRUE(impl::davidson_lowest(hamiltonian, potential, 6, energies, vectors));
-    // LAPACK computes so many states.
+    // Reflectors compute so many states.
     const auto expected = lowest_eigenstates(hamiltonian, 0, 40).energies;
     EXPECT_LT(expected[1] - expected[0], 1e-9);
     for (int k = 0; k < 6; ++k) EXPECT_NEAR(energies[k], expected[k], 1e-10);
   }
 }
 
-TEST(Davidson, LeavesSmallGridsToLapack) {
+TEST(Davidson, LeavesSmallGridsToReflectors) {
   const Hamiltonian differences({-8, 8, 100, Kinetic::fd4}, soft_core(1, 1));
   const Hamiltonian sinc({-8, 8, 100, Kinetic::sinc}, soft_core(1, 1));
   std::vector<double> energies;

@@ -10,7 +10,7 @@ namespace heddle::impl {
 
 void EigenstatesAhead::begin(double time) {
   if (begun_ == time || (time_ && !hamiltonian_.moves())) return;
-  // With a device always in a thread, begun ahead or not, since LAPACK's bits may depend on the threads it finds.
+  // With a device always in a thread, begun ahead or not.
   constexpr auto policy = on_host ? std::launch::deferred : std::launch::async;
   under_way_ = std::async(policy, [hamiltonian = hamiltonian_, count = count_, time] {
     Found found;

@@ -10,7 +10,7 @@ namespace heddle::impl {
 
 /// lowest_eigenstates() at the times of a simulation, for one rank.
 ///
-/// They depend on the time alone, not on psi, and LAPACK computes them on the host: if kernels run on a device, a host
+/// They depend on the time alone, not on psi, and are computed on the host: if kernels run on a device, a host
 /// thread does so during the step that leads to that time. If kernels run on the host's cores, none is free, and
 /// eigenstates are computed when requested.
 class EigenstatesAhead {

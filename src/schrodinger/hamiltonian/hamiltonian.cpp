@@ -42,7 +42,7 @@ Hamiltonian::Hamiltonian(const Grid& grid, const Potential& potential, const Nuc
   absorption_ = absorbing_potential(grid_, absorber_);
 }
 
-// Finite values may give infinite energies, for which LAPACK silently returns zeros.
+// Finite values may give infinite energies, which have no eigenstates.
 void Hamiltonian::require_finite_energies() const {
   require(std::isfinite(kinetic_.front()), "grid: a spacing of ", grid_.spacing(),
           " gives a kinetic energy t_0 = ", kinetic_.front(), "; expected a finite one");

@@ -275,7 +275,7 @@ class Runs(LaserTest):
         with open(self.path("run.txt"), encoding="utf-8") as file:
             self.assertIn("energy_2", file.read())
 
-    def test_imaginary_time_starts_where_lapack_does(self):
+    def test_imaginary_time_starts_at_the_ground_state(self):
         report = self.tdse("laser.toml", "--set", "time.steps=0", "--output", "a.h5")
         expected = self.tdse("laser.toml", "--eigen", "3")["results"]["energies"]
         found = [one["energy"] for one in report["results"]["wave_functions"]]
