@@ -150,6 +150,14 @@ template <Scalar T> SmallExponential KrylovSteps<T>::corrected(const Small& H, i
                                 4.0 * static_cast<double>(unit_roundoff<T>));
 }
 
+// The number below x with 24 bits: what is left of the time after thousands of such shares has no rounding error, which
+// the norm of A would multiply.
+double of_few_digits(double x) {
+  int power = 0;
+  const double fraction = std::frexp(x, &power);
+  return std::ldexp(std::floor(std::ldexp(fraction, 24)), power - 24);
+}
+
 // Largest real part of an eigenvalue of share time A.
 template <Scalar T> double KrylovSteps<T>::largest_growth(double share) const {
   if (problem_.growth() == 0.0) return 0.0;
@@ -180,7 +188,8 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   // The longest share of the time whose bound is that share of the tolerance.
   double share = rest_;
   if (log_bound(m, rest_) > libm::log(problem_.tolerance * rest_)) {
-    share = std::min(rest_, libm::exp((libm::log(problem_.tolerance) - log_bound(m, 1.0)) / std::max(m - 1, 1)));
+    const double longest = libm::exp((libm::log(problem_.tolerance) - log_bound(m, 1.0)) / std::max(m - 1, 1));
+    if (longest < rest_) share = of_few_digits(longest);
   }
   const double truncation = libm::exp(log_bound(m, share));
   report.truncation += truncation;
