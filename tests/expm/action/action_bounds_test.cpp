@@ -96,6 +96,10 @@ TYPED_TEST(ActionBounds, OfWideSpectra) {
           const double error = distance<T>(R, expected);
           EXPECT_TRUE(report.error_is_bound);
           EXPECT_LE(error, report.error);
+          // Thousands of steps whose lengths were rounded differences came to the bound itself.
+          if (report.steps > 1000) {
+            EXPECT_LE(error, 0.25 * report.error) << report.steps << " steps";
+          }
           // A useful bound: u time A, sums over 50 elements, and the 50 elements of B of which one remains.
           EXPECT_LE(report.error, 1000.0 * u * (1.0 + width)) << to_string(report.method);
           EXPECT_LE(error, 20.0 * u * (1.0 + width)) << to_string(report.method);
