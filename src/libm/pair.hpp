@@ -17,10 +17,19 @@
 #define HEDDLE_LIBM_FUSED 0
 #endif
 
+// The dynamic linker chooses before a sanitizer has begun.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEDDLE_LIBM_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define HEDDLE_LIBM_SANITIZED 1
+#endif
+#endif
+
 // Define a function from its body, a template over whether operations are fused: HEDDLE_LIBM_DEFINE(name, result,
 // (parameters), (arguments)) makes heddle_libm_NAME of NAME_body. On x86-64 the dynamic linker chooses.
 #if defined(__x86_64__) && !HEDDLE_LIBM_FUSED && !defined(HEDDLE_LIBM_PLAIN) && !defined(__CUDACC__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(HEDDLE_LIBM_SANITIZED)
 #define HEDDLE_LIBM_DEFINE_INSIDE(name, result, parameters, arguments)                          \
   extern "C" {                                                                                  \
   [[gnu::target("fma")]] static result heddle_libm_fused_##name parameters {                    \
