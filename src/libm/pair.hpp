@@ -11,7 +11,7 @@
 // within the stated bounds, so the rounded results are the same.
 #define HEDDLE_LIBM_INLINE [[gnu::always_inline]] inline
 
-#if defined(__FP_FAST_FMA) || defined(__FMA__)
+#if (defined(__FP_FAST_FMA) || defined(__FMA__)) && !defined(HEDDLE_LIBM_PLAIN)
 #define HEDDLE_LIBM_FUSED 1
 #else
 #define HEDDLE_LIBM_FUSED 0
