@@ -83,6 +83,12 @@ void add_all() {
   HEDDLE_LIBM_ADD(one, asinh, -5, 5)
   HEDDLE_LIBM_ADD(one, acosh, 1, 10)
   HEDDLE_LIBM_ADD(one, atanh, -1, 1)
+  HEDDLE_LIBM_ADD(one, erf, -6, 6)
+  HEDDLE_LIBM_ADD(one, erfc, -6, 27)
+  HEDDLE_LIBM_ADD(one, tgamma, -20, 170)
+  HEDDLE_LIBM_ADD(one, lgamma, 0, 1000)
+  add_one<double>("lgamma_negative", heddle::libm::lgamma, ::lgamma, -30, 0);
+  add_one<float>("lgammaf_negative", heddle::libm::lgamma, ::lgammaf, -30, 0);
   add_one<double>("sin_large", heddle::libm::sin, ::sin, 1e5, 1e12);
   add_one<float>("sinf_large", heddle::libm::sin, ::sinf, 1e7, 1e12);
 }

@@ -33,6 +33,10 @@ HEDDLE_LIBM_ONE(atan)
 HEDDLE_LIBM_ONE(asinh)
 HEDDLE_LIBM_ONE(acosh)
 HEDDLE_LIBM_ONE(atanh)
+HEDDLE_LIBM_ONE(erf)
+HEDDLE_LIBM_ONE(erfc)
+HEDDLE_LIBM_ONE(tgamma)
+HEDDLE_LIBM_ONE(lgamma)
 HEDDLE_LIBM_TWO(atan2)
 HEDDLE_LIBM_TWO(hypot)
 
@@ -42,6 +46,9 @@ void sincos(float x, float* sine, float* cosine) __asm__("heddle_libm_sincosf");
 /// exp x = result 2^power for |x| < 2^11, also where exp x is out of range: the result is correctly rounded, and a
 /// normal number of moderate size. No name of the C library's.
 double exp_parts(double x, int* power) __asm__("heddle_libm_exp_parts");
+/// lgamma() sets the C library's signgam, where it is loaded; lgamma_r() sets *sign instead.
+double lgamma_r(double x, int* sign) __asm__("heddle_libm_lgamma_r");
+float lgamma_r(float x, int* sign) __asm__("heddle_libm_lgammaf_r");
 
 #undef HEDDLE_LIBM_ONE
 #undef HEDDLE_LIBM_TWO

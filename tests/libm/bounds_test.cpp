@@ -1,11 +1,14 @@
 // Errors of the fast paths, as pairs of doubles, against the bounds that their rounding tests rely on.
 #include "libm/arctangent.hpp"
+#include "libm/errors.hpp"
 #include "libm/exponentials.hpp"
+#include "libm/gammas.hpp"
 #include "libm/logarithms.hpp"
 #include "libm/oracle.hpp"
 #include "libm/trigonometric.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace heddle::libm::test {
 namespace {
@@ -98,13 +101,109 @@ template <bool fused> void check_all() {
   expect("arc", arcs.power(), -69);
 }
 
+/// The largest ratio of a pair's error to the bound that its rounding test takes.
+class Ratio {
+ public:
+  Ratio() {
+    mpfr_init2(x_, 53);
+    mpfr_init2(exact_, 180);
+  }
+  Ratio(const Ratio&) = delete;
+  Ratio& operator=(const Ratio&) = delete;
+  ~Ratio() {
+    mpfr_clear(x_);
+    mpfr_clear(exact_);
+  }
+  void add(Compute compute, double x, Pair found, double bound, std::int64_t power = 0) {
+    mpfr_set_emin(-5000);
+    mpfr_set_emax(5000);
+    mpfr_set_d(x_, x, MPFR_RNDN);
+    compute(exact_, x_, MPFR_RNDN);
+    mpfr_abs(exact_, exact_, MPFR_RNDN);
+    mpfr_div_2si(exact_, exact_, power, MPFR_RNDN);
+    mpfr_sub_d(exact_, exact_, found.high, MPFR_RNDN);
+    mpfr_sub_d(exact_, exact_, found.low, MPFR_RNDN);
+    const double ratio = std::abs(mpfr_get_d(exact_, MPFR_RNDN)) / bound;
+    if (ratio > largest_) {
+      largest_ = ratio;
+      worst_ = x;
+    }
+  }
+  void expect(const char* name) const {
+    EXPECT_LT(largest_, 1) << name << " at " << hex(worst_);
+    ::testing::Test::RecordProperty(name, std::to_string(largest_));
+  }
+
+ private:
+  mpfr_t x_;
+  mpfr_t exact_;
+  double largest_ = 0;
+  double worst_ = 0;
+};
+
+template <bool fused> void check_errors_and_gammas() {
+  std::mt19937_64 random(12);
+  std::uniform_real_distribution<double> unit(0, 1);
+  Ratio small_errors;
+  Ratio errors;
+  Ratio complements;
+  Ratio gammas;
+  Ratio small_gammas;
+  Ratio reflected_gammas;
+  Ratio logarithms;
+  Ratio large_logarithms;
+  Ratio small_logarithms;
+  Ratio reflected_logarithms;
+  // MPFR takes a millisecond or more for some of these.
+  const char* effort = std::getenv("HEDDLE_LIBM_EFFORT");
+  const int several = 1500 * (effort == nullptr ? 1 : std::atoi(effort));
+  for (int i = 0; i < several; ++i) {
+    const double tiny = std::exp2(-3 - 30 * unit(random) * unit(random));
+    small_errors.add(mpfr_erf, tiny, erf_pair<fused>(tiny), std::erf(tiny) * erf_small_error);
+    const double x = 0.125 + (i % 2 == 0 ? 5.87 : 1) * unit(random);
+    errors.add(mpfr_erf, x, erf_pair<fused>(x), erf_error);
+    const double y = 1.25 + 25.9 * std::pow(unit(random), 3);
+    const Complement complement = erfc_large<fused>(y);
+    complements.add(mpfr_erfc, y, complement.value, complement.error, complement.power);
+
+    const auto add = [&](Ratio& gamma, Ratio& logarithm, double z) {
+      const Found found = log_gamma_found<fused>(z);
+      logarithm.add(logarithm_of_gamma, z,
+                    std::signbit(found.value.high) ? Pair{-found.value.high, -found.value.low} : found.value,
+                    found.error);
+      if (z < -170 || z > 171) return;
+      const Found value = gamma_found<fused>(z);
+      gamma.add(mpfr_gamma, z, value.value, value.error, value.power);
+    };
+    add(gammas, large_logarithms, 8 + unit(random) * (i % 2 == 0 ? 160 : 3));
+    const Found far = log_gamma_found<fused>(1 / tiny);
+    large_logarithms.add(logarithm_of_gamma, 1 / tiny, far.value, far.error);
+    add(small_gammas, small_logarithms, 0.5 + unit(random) * (i % 2 == 0 ? 7.5 : 2));
+    add(small_gammas, logarithms, tiny * (i % 2 == 0 ? 4 : -4) * 0.999);
+    const double below = -0.5 - unit(random) * (i % 2 == 0 ? 160 : 8);
+    if (below != std::floor(below)) add(reflected_gammas, reflected_logarithms, below);
+  }
+  small_errors.expect("small_erf");
+  errors.expect("erf");
+  complements.expect("erfc");
+  gammas.expect("tgamma");
+  small_gammas.expect("small_tgamma");
+  reflected_gammas.expect("reflected_tgamma");
+  logarithms.expect("lgamma_near_0");
+  large_logarithms.expect("lgamma");
+  small_logarithms.expect("small_lgamma");
+  reflected_logarithms.expect("reflected_lgamma");
+}
+
 class Bounds : public ::testing::Test {};
 
 TEST_F(Bounds, WithFusedOperations) {
   check_all<true>();
+  check_errors_and_gammas<true>();
 }
 TEST_F(Bounds, WithoutFusedOperations) {
   check_all<false>();
+  check_errors_and_gammas<false>();
 }
 
 }  // namespace

@@ -84,6 +84,11 @@ struct One {
   double highest;
 };
 
+inline int logarithm_of_gamma(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t rounding) {
+  int sign = 0;
+  return mpfr_lgamma(result, &sign, x, rounding);
+}
+
 inline std::vector<One> functions_of_one() {
 #define HEDDLE_LIBM_ENTRY(name, lowest, highest)                                                                      \
   {                                                                                                                   \
@@ -112,6 +117,10 @@ inline std::vector<One> functions_of_one() {
       HEDDLE_LIBM_ENTRY(asinh, -10, 10),
       HEDDLE_LIBM_ENTRY(acosh, 1, 10),
       HEDDLE_LIBM_ENTRY(atanh, -1, 1),
+      HEDDLE_LIBM_ENTRY(erf, -6, 6),
+      HEDDLE_LIBM_ENTRY(erfc, -6, 28),
+      {"tgamma", heddle::libm::tgamma, heddle::libm::tgamma, mpfr_gamma, ::tgamma, -20, 172},
+      {"lgamma", heddle::libm::lgamma, heddle::libm::lgamma, logarithm_of_gamma, ::lgamma, -30, 1000},
   };
 #undef HEDDLE_LIBM_ENTRY
 }
