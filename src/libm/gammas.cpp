@@ -186,11 +186,25 @@ template <bool fused> HEDDLE_LIBM_INLINE float tgammaf_body(float x) {
   return x < 0 && has_negative_gamma(z) ? -result : result;
 }
 
-HEDDLE_LIBM_INLINE float finished(float result) {
-  return result == infinity<float> ? overflow<float>(false) : result;
+template <bool fused> HEDDLE_LIBM_INLINE double lgamma_finite(double x) {
+  const Found found = log_gamma_found<fused>(x);
+  double result = 0;
+  return certain_pair(found.value, found.error, result) ? result : lgamma_accurate(x);
 }
-HEDDLE_LIBM_INLINE double finished(double result) {
-  return result;
+
+/// Pairs decide where doubles do not: near zeros above all.
+template <bool fused> HEDDLE_LIBM_INLINE float lgamma_finite_by_pair(float x) {
+  const Found found = log_gamma_found<fused>(static_cast<double>(x));
+  const double value = found.value.high + found.value.low;
+  float result = 0;
+  return certain_narrow(value, found.error + __builtin_fabs(value) * 0x1p-52, result) ? result : lgamma_accurate(x);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE float lgamma_finite(float x) {
+  const Short found = short_log_gamma<fused>(static_cast<double>(x));
+  float result = 0;
+  if (!certain_narrow(found.value, found.error, result)) result = lgamma_finite_by_pair<fused>(x);
+  return result == infinity<float> ? overflow<float>(false) : result;
 }
 
 /// log|Gamma(x)|, and Gamma's sign: 1 for poles but that of -0, for NaN and for infinities.
@@ -205,9 +219,7 @@ template <bool fused, class Real> HEDDLE_LIBM_INLINE Real lgamma_value(Real x, i
       if (has_negative_gamma(z)) sign = -1;
     }
   }
-  const Found found = log_gamma_found<fused>(z);
-  Real result = 0;
-  return certain_pair(found.value, found.error, result) ? finished(result) : lgamma_accurate(x);
+  return lgamma_finite<fused>(x);
 }
 
 HEDDLE_LIBM_INLINE void set_signgam(int sign) {

@@ -82,6 +82,23 @@ template <bool fused> HEDDLE_LIBM_INLINE Pair log_gamma_of_large(double x) {
   return {sum.high, sum.low + (parts.main.low + (small.low + (stirling_constant[0].low + parts.rest.low)))};
 }
 
+/// The same for 64 <= x < 2^52 with fewer terms, `rest_error` being the absolute error of 1 / (12 x) - ..., beside that
+/// of the logarithm: three roundings of it, and omitted terms below 2^-71 of the result.
+template <bool fused> HEDDLE_LIBM_INLINE Pair log_gamma_of_far(double x, double& rest_error) {
+  const Pair log = logarithm<fused>(split<fused>(bits_of(x), 0));
+  const Pair less_one = fast_sum(log.high, -1.0);
+  const Pair main = product<fused>({less_one.high, less_one.low + log.low}, {x - 0.5, 0});
+  const double q = 1.0 / x;
+  const double t = q * q;
+  const double* c = stirling_rest;
+  const double upper = multiply_add<fused>(t, multiply_add<fused>(t, c[2], c[1]), c[0]);
+  const double rest = q * multiply_add<fused>(t, upper, stirling_first[0].high);
+  const Pair small = fast_sum(stirling_constant[0].high, rest);
+  const Pair sum = fast_sum(main.high, small.high);
+  rest_error = q * 0x1.2p-55;
+  return {sum.high, sum.low + (main.low + (small.low + stirling_constant[0].low))};
+}
+
 /// log(pi / Gamma(1 + y)) for 8 <= y < 2^52.
 template <bool fused> HEDDLE_LIBM_INLINE Pair reflected_of_large(double y) {
   const Stirling parts = stirling<fused>(y, 0.5);
@@ -158,6 +175,11 @@ template <bool fused> HEDDLE_LIBM_INLINE Found gamma_found(double x) {
 /// log|Gamma(x)| for -2^51 < x < 2^900 that is no integer below 1; its power is 0. Below 0 the error of the sine is
 /// that of its logarithm.
 template <bool fused> HEDDLE_LIBM_INLINE Found log_gamma_found(double x) {
+  if (x >= 64 && x < 0x1p52) {
+    double rest_error = 0;
+    const Pair value = log_gamma_of_far<fused>(x, rest_error);
+    return {value, multiply_add<fused>(value.high, stirling_relative_error, rest_error), 0};
+  }
   if (x >= 8) {
     const Pair value = log_gamma_of_large<fused>(x);
     return {value, value.high * stirling_relative_error, 0};
@@ -191,6 +213,84 @@ template <bool fused> HEDDLE_LIBM_INLINE Found log_gamma_found(double x) {
   const Pair log = logarithm_of_sum<fused>(sine);
   const Pair sum = exact_sum(main.high, -log.high);
   return {{sum.high, sum.low + (main.low - log.low)}, error, 0};
+}
+
+/// A value in doubles with its absolute error.
+struct Short {
+  double value;
+  double error;
+};
+
+/// (x + half) (log x - 1) and 1 / (12 x) - 1 / (360 x^3) + ... for 8 <= x < 2^900: relative errors below 2^-48, and
+/// below 2^-42 absolute.
+struct ShortStirling {
+  double main;
+  double rest;
+};
+
+template <bool fused> HEDDLE_LIBM_INLINE ShortStirling short_stirling(double x, double half) {
+  const double q = 1.0 / least_of(x, 0x1p60);
+  const double t = q * q;
+  const double* c = stirling_rest;
+  const double upper =
+      multiply_add<fused>(t * t, multiply_add<fused>(t, c[3], c[2]), multiply_add<fused>(t, c[1], c[0]));
+  const double log = logarithm_of_float<fused>(x);
+  return {(x + half) * (log - 1), q * multiply_add<fused>(t, upper, stirling_first[0].high)};
+}
+
+/// log Gamma(z) for z in [1/2, 8) as log_gamma_of(): terms from r^7 on, omitted, are below 2^-44 of it.
+template <bool fused>
+HEDDLE_LIBM_INLINE double short_log_gamma_of(double less_one, double less_two, const Centre& centre, double rest) {
+  return less_one * less_two * short_value_of<fused>(log_gamma_rows[centre.row + 32], rest);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE double short_log_gamma_of(double x) {
+  const Centre centre = centre_of(x);
+  return short_log_gamma_of<fused>(x - 1.0, x - 2.0, centre, x - centre.value);
+}
+
+/// |sin(pi y)| from y's distance to an integer.
+template <bool fused> HEDDLE_LIBM_INLINE double short_sine_of_distance(double distance) {
+  std::int64_t k = 0;
+  const double steps = distance * 512;
+  const double r = (steps - nearest_integer(steps, k)) * pi_per_step;
+  const double s = sine_table[k].high;
+  const double square = r * r;
+  const double sine_part = multiply_add<fused>(r * square, multiply_add<fused>(square, 1.0 / 120, -1.0 / 6), r);
+  const double cosine_part = square * multiply_add<fused>(square, 1.0 / 24, -0.5);
+  return s + multiply_add<fused>(s, cosine_part, sine_table[256 - k].high * sine_part);
+}
+
+/// log|Gamma(x)| for a float that is no integer below 1. Terms of a difference count by their size.
+template <bool fused> HEDDLE_LIBM_INLINE Short short_log_gamma(double x) {
+  if (x >= 8) {
+    const ShortStirling parts = short_stirling<fused>(x, -0.5);
+    const double value = parts.main + (stirling_constant[0].high + parts.rest);
+    return {value, value * 0x1p-43};
+  }
+  const double y = __builtin_fabs(x);
+  if (y < 0.5) {
+    const Centre centre = centre_of(1.0 + x);
+    const double next = short_log_gamma_of<fused>(x, x - 1.0, centre, x - (centre.value - 1.0));
+    const double value = next - logarithm_of_float<fused>(y);
+    return {value, value * 0x1p-40};
+  }
+  if (x > 0) {
+    const double value = short_log_gamma_of<fused>(x);
+    return {value, __builtin_fabs(value) * 0x1p-40};
+  }
+  std::int64_t unused = 0;
+  const double sine = short_sine_of_distance<fused>(__builtin_fabs(y - nearest_integer(y, unused)));
+  double main = 0;
+  double divisor = sine;
+  if (y >= 8) {
+    const ShortStirling parts = short_stirling<fused>(y, 0.5);
+    main = (reflected_constant[0].high - parts.rest) - parts.main;
+  } else {
+    main = pi_logarithm[0].high - short_log_gamma_of<fused>(y);
+    divisor *= y;
+  }
+  return {main - logarithm_of_float<fused>(divisor), 0x1p-38 + __builtin_fabs(main) * 0x1p-43};
 }
 
 }  // namespace heddle::libm

@@ -75,9 +75,4 @@ HEDDLE_LIBM_INLINE bool certain_narrow(double x, double error, float& result) {
   return result == static_cast<float>(x - error);
 }
 
-/// The same for a sum: the low part is below 2^-20 of the high one, and the error at least 2^-52 of it.
-HEDDLE_LIBM_INLINE bool certain_pair(Pair value, double error, float& result) {
-  return certain_narrow(value.high + value.low, error, result);
-}
-
 }  // namespace heddle::libm

@@ -13,10 +13,11 @@ from command import COMMAND, CommandTest
 
 FOLDER = os.path.dirname(os.path.dirname(os.path.realpath(COMMAND)))
 LIBRARY = os.path.join(FOLDER, "libheddle_libm.so")
-NAMES = ["exp", "log", "sin", "cos", "tan", "exp2", "expm1", "log2", "log10", "log1p"]
+NAMES = ["exp", "log", "sin", "cos", "tan", "exp2", "expm1", "log2", "log10", "log1p", "erf", "erfc", "tgamma", "lgamma"]
 ARGUMENTS = [0.1 + 0.37 * i for i in range(300)] + [1e-300, 1e-9, 1e5 / 3, 2.0**70 / 3]
 
 PROGRAM_C = """
+#define _DEFAULT_SOURCE
 #include <math.h>
 #include <stdio.h>
 int main(int argc, char** argv) {
@@ -25,6 +26,9 @@ int main(int argc, char** argv) {
   double x;
   while (fscanf(file, "%la", &x) == 1) {
     printf("%a %a %a %a %a %a %a %a %a %a\\n", exp(x), log(x), sin(x), cos(x), tan(x), exp2(x), expm1(x), log2(x), log10(x), log1p(x));
+    printf("%a %a %a %a\\n", erf(x), erfc(x), tgamma(x), lgamma(x));
+    double reflected = lgamma(-x);
+    printf("%a %d\\n", reflected, signgam);
     printf("%a %a %a\\n", pow(x, 1.37), cbrt(x), (double)expf((float)x));
   }
   return 0;
@@ -59,6 +63,8 @@ def ours():
         getattr(library, name).argtypes = [ctypes.c_double]
     library.pow.restype = ctypes.c_double
     library.pow.argtypes = [ctypes.c_double, ctypes.c_double]
+    library.lgamma_r.restype = ctypes.c_double
+    library.lgamma_r.argtypes = [ctypes.c_double, ctypes.POINTER(ctypes.c_int)]
     library.expf.restype = ctypes.c_float
     library.expf.argtypes = [ctypes.c_float]
     return library
@@ -85,6 +91,8 @@ class RunLibm(CommandTest):
         expected = []
         for x in ARGUMENTS:
             expected += [getattr(library, name)(x) for name in NAMES]
+            sign = ctypes.c_int()
+            expected += [library.lgamma_r(-x, ctypes.byref(sign)), sign.value]
             expected += [library.pow(x, 1.37), library.cbrt(x), library.expf(x)]
         self.assertEqual(found, expected)
 

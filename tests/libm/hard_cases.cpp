@@ -1,8 +1,12 @@
 // Search for arguments whose results lie nearest to ties: prints, for each function, the hardest of COUNT random ones
-// (hard_cases.inc has those of 2^25). The distance comes from the fast paths' pairs.
+// (hard_cases.inc has those of 2^25). The distance comes from the fast paths' pairs; for the error and gamma functions
+// MPFR measures that of arguments which the pairs find near a tie.
 #include "libm/arctangent.hpp"
+#include "libm/errors.hpp"
 #include "libm/exponentials.hpp"
+#include "libm/gammas.hpp"
 #include "libm/logarithms.hpp"
+#include "libm/oracle.hpp"
 #include "libm/trigonometric.hpp"
 
 #include <cmath>
@@ -27,8 +31,28 @@ double distance(Pair sum) {
   return std::abs(std::abs(value.low) - 0.5 * unit) / unit;
 }
 
+// The same by MPFR.
+double exact_distance(test::Compute exact, double x) {
+  mpfr_t z;
+  mpfr_t rounded;
+  mpfr_init2(z, 200);
+  mpfr_init2(rounded, 54);
+  mpfr_set_d(z, x, MPFR_RNDN);
+  exact(z, z, MPFR_RNDN);
+  // The nearest number of 54 bits, a tie unless its last bit is 0.
+  mpfr_set(rounded, z, MPFR_RNDN);
+  mpfr_sub(z, z, rounded, MPFR_RNDN);
+  const double unit = std::ldexp(1.0, static_cast<int>(mpfr_get_exp(rounded)) - 53);
+  const double found = std::abs(mpfr_get_d(z, MPFR_RNDN)) / unit;
+  const bool tie = mpfr_min_prec(rounded) == 54;
+  mpfr_clear(z);
+  mpfr_clear(rounded);
+  return tie ? found : 0.5 - found;
+}
+
 template <class Function>
-void search(const char* name, long count, double lowest, double highest, const Function& pair) {
+void search(const char* name, long count, double lowest, double highest, const Function& pair,
+            test::Compute exact = nullptr) {
   std::mt19937_64 random(17);
   constexpr int kept = 3;
   double best[kept] = {1, 1, 1};
@@ -36,6 +60,7 @@ void search(const char* name, long count, double lowest, double highest, const F
   for (long i = 0; i < count; ++i) {
     const double x = lowest + (highest - lowest) * static_cast<double>(random() >> 11) * 0x1p-53;
     double d = distance(pair(x));
+    if (exact != nullptr && d < 0x1p-11) d = exact_distance(exact, x);
     if (d >= best[kept - 1]) continue;
     int place = kept - 1;
     for (; place > 0 && d < best[place - 1]; --place) {
@@ -71,4 +96,16 @@ int main(int argc, char** argv) {
     const Pair c = sine<fused>(reduced.k + 256, reduced.r);
     return quotient<fused>(fast_sum(s.high, s.low), fast_sum(c.high, c.low));
   });
+  search(
+      "erf", count, 0, 4, [](double x) { return erf_pair<fused>(x); }, mpfr_erf);
+  search(
+      "erfc", count, 1.25, 20, [](double x) { return erfc_large<fused>(x).value; }, mpfr_erfc);
+  search(
+      "tgamma", count, 0.5, 170, [](double x) { return gamma_found<fused>(x).value; }, mpfr_gamma);
+  search(
+      "tgamma", count, -20, -0.5, [](double x) { return gamma_found<fused>(x).value; }, mpfr_gamma);
+  search(
+      "lgamma", count, 0.5, 100, [](double x) { return log_gamma_found<fused>(x).value; }, test::logarithm_of_gamma);
+  search(
+      "lgamma", count, -20, -0.5, [](double x) { return log_gamma_found<fused>(x).value; }, test::logarithm_of_gamma);
 }
