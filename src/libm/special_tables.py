@@ -40,14 +40,14 @@ def row_of(function, centre, radius, bound, cubic):
                              ", ".join(text(value) for value in values[6:]))
 
 
-def rows_of_octaves(name, function, first, last, relative):
-    """Rows whose centres have 5 bits behind the highest, from `first` to `last`."""
+def rows_of_octaves(name, function, first, last, relative, cubic):
+    """Rows whose centres have 5 bits behind the highest, from `first` to `last`; bounds are relative to the value."""
     rows = []
     centre = mpf(first)
     while centre <= last:
         octave = mpf(2) ** int(mpmath.floor(mpmath.log(centre, 2)))
-        bound = mpmath.log(abs(function(centre + octave * mpf(2) ** -20)), 2) + relative
-        rows.append(row_of(function, centre, octave / 64, bound, bound - relative - 18))
+        size = mpmath.log(abs(function(centre + octave * mpf(2) ** -20)), 2)
+        rows.append(row_of(function, centre, octave / 64, size + relative, size + cubic))
         centre += octave / 32
     broken(f"Polynomial {name}[{len(rows)}]", rows)
 
@@ -90,8 +90,8 @@ def main():
         small = polynomial(lambda t: mpmath.erf(mpmath.sqrt(t)) / mpmath.sqrt(t), 0, mpf(1) / 64, 8, -76)
         pairs("erf_series", [pair(c) for c in small[:2]])
         array("double erf_series_rest[6]", [text(double(c)) for c in small[2:]])
-        rows_of_octaves("erfcx_rows", scaled_complement, 1.25, 28, -73)
-        rows_of_octaves("log_gamma_rows", gamma_quotient, 0.5, 8, -73)
+        rows_of_octaves("erfcx_rows", scaled_complement, 1.25, 28, -73, -17.9)
+        rows_of_octaves("log_gamma_rows", gamma_quotient, 0.5, 8, -73, -19.5)
         stirling = polynomial(stirling_rest, 0, mpf(1) / 64, 9, -70)
         pairs("stirling_first", [pair(stirling[0])])
         array("double stirling_rest[8]", [text(double(c)) for c in stirling[1:]])
