@@ -5,6 +5,7 @@
 #include "eigen/dense/matrices.hpp"
 #include "eigen/dense/round_robin.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,12 +20,28 @@ struct BlockPairs {
   bool across = false;
   int first_begin = 0;
   int second_begin = 0;
+  /// If not null, the pairs themselves in memory of the kernels, two blocks each; nothing else then counts.
+  const int* listed = nullptr;
 
-  KOKKOS_INLINE_FUNCTION int first(int k) const { return first_begin + (across ? k : occupant(k, pairs, step)); }
+  KOKKOS_INLINE_FUNCTION int first(int k) const {
+    return listed != nullptr ? listed[2 * k] : first_begin + (across ? k : occupant(k, pairs, step));
+  }
   KOKKOS_INLINE_FUNCTION int second(int k) const {
-    return across ? second_begin + (k + step) % pairs : first_begin + occupant(pairs + k, pairs, step);
+    return listed != nullptr ? listed[2 * k + 1]
+           : across          ? second_begin + (k + step) % pairs
+                             : first_begin + occupant(pairs + k, pairs, step);
   }
 };
+
+/// The columns of a block that the caller asked for: wider blocks than these would only enlarge the workspace.
+inline int clamped_block(Index columns, int block) {
+  return static_cast<int>(std::min<Index>(block, std::max<Index>(columns, 64)));
+}
+/// The blocks of a matrix: an even number, so that all are in pairs, and at least one pair.
+inline int blocks_for(Index columns, int block) {
+  const Index two = Index{2} * block;
+  return static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
+}
 
 /// Memory for `count` matrices, each of `blocks` blocks of columns, and the workspace of their rotations. Rows beyond
 /// `rows` and columns that are not filled are zeros and stay so. `carried` rows lie below those: rotations turn them
@@ -41,6 +58,8 @@ template <Scalar T> class BlockColumns {
   BlockColumns(const BlockColumns&) = delete;
   BlockColumns& operator=(const BlockColumns&) = delete;
 
+  /// The columns of a block that the constructor makes of its arguments.
+  [[nodiscard]] static int block_for(Index columns, int block);
   [[nodiscard]] int block() const { return block_; }
   /// rows x columns of one matrix.
   [[nodiscard]] MatrixView<T> columns(Index matrix = 0) const {
@@ -52,6 +71,9 @@ template <Scalar T> class BlockColumns {
   /// Bytes for one matrix: its columns, and the workspace of the kernels.
   [[nodiscard]] static Index bytes_of_one(Index rows, Index columns, Index carried);
 
+  /// From now on bits are the same on every processor; it costs time where that has no fused multiply-add. On GPUs
+  /// nothing changes.
+  void set_portable();
   /// Choose the matrices that steps and sweeps rotate; the default is all of them. Blocks.
   void choose(const std::vector<int>& matrices);
   /// Makes the columns of these pairs of blocks orthogonal, by one sweep of rotations of each pair; ordered on the

@@ -281,19 +281,18 @@ int parts_of(Index rows) {
 template <Scalar T> bool block_fits(int size) {
   return static_cast<int>(SmallProblem<T>::bytes(size)) + 64 <= SmallTeams::scratch_size_max(0);
 }
-// Matrices of few columns get smaller blocks: otherwise half of the columns of a pair of blocks would be zeros.
-template <Scalar T> int chosen_block(Index columns) {
-  return columns > 16 && block_fits<T>(16) ? 16 : 8;
-}
-int blocks_for(Index columns, int block) {
-  const Index two = Index{2} * block;
-  return static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
-}
-
 }  // namespace
 
+template <Scalar T> int BlockColumns<T>::block_for(Index columns, int block) {
+  require(block == 0 || block == 8 || block == 16, "eigen: blocks of ", block, " columns; on GPUs blocks have 8 or 16");
+  // Matrices of few columns get smaller blocks: otherwise half of the columns of a pair of blocks would be zeros.
+  const int chosen = block > 0 ? block : columns > 16 && block_fits<T>(16) ? 16 : 8;
+  require(block_fits<T>(chosen), "eigen: blocks of ", chosen, " columns don't fit this GPU's scratch memory");
+  return chosen;
+}
+
 template <Scalar T> Index BlockColumns<T>::bytes_of_one(Index rows, Index columns, Index carried) {
-  const int block = chosen_block<T>(columns);
+  const int block = block_for(columns, 0);
   const int blocks = blocks_for(columns, block);
   const Index square = Index{4} * block * block;
   return static_cast<Index>(sizeof(T)) * ((padded_to_tiles(rows) + padded_to_tiles(carried)) * blocks * block +
@@ -308,9 +307,7 @@ BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns,
       padded_rows_(padded_to_tiles(rows)),
       chosen_(static_cast<std::size_t>(count)),
       work_(std::make_unique<Work>()) {
-  require(block == 0 || block == 8 || block == 16, "eigen: blocks of ", block, " columns; on GPUs blocks have 8 or 16");
-  block_ = block > 0 ? block : chosen_block<T>(columns);
-  require(block_fits<T>(block_), "eigen: blocks of ", block_, " columns don't fit this GPU's scratch memory");
+  block_ = block_for(columns, block);
   blocks_ = blocks_for(columns, block_);
   const auto matrices = static_cast<std::size_t>(count);
   memory_ = scratch.shaped<Memory>("heddle::eigen::columns", padded_rows_ + padded_to_tiles(carried),
@@ -330,6 +327,8 @@ BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns,
   choose(std::vector<int>(chosen_));
 }
 template <Scalar T> BlockColumns<T>::~BlockColumns() = default;
+
+template <Scalar T> void BlockColumns<T>::set_portable() {}
 
 template <Scalar T> void BlockColumns<T>::choose(const std::vector<int>& matrices) {
   chosen_ = matrices;

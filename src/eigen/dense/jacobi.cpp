@@ -134,6 +134,7 @@ std::optional<Solved<T>> relative(const Scratch& scratch, const std::optional<bl
     }
   }
   BlockColumns<T> B(scratch, n, n, options.block);
+  if (options.reproducible) B.set_portable();
   copy_matrix<T>(space, strided(L), B.columns());
   orthogonalise(scratch, B, n, options, context, report);
   const std::vector<double> norms = column_norms<T>(scratch, B.columns());
@@ -170,6 +171,7 @@ Solved<T> normwise(const Scratch& scratch, const std::optional<blas::Context>& c
   double shift = 2 * (first.norm > 0 ? first.norm : static_cast<double>(norm_estimate<T>(space, S)));
   while (true) {
     BlockColumns<T> B(scratch, n, n, options.block);
+    if (options.reproducible) B.set_portable();
     const MatrixView<T> X = B.columns();
     const R added = static_cast<R>(shift);
     if (Q) {

@@ -30,7 +30,7 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Real<T> magnitude(const T& x) {
       return 0;
     }
     const Real<T> share = (re > im ? im : re) / most;
-    return most * Kokkos::sqrt(1 + share * share);
+    return most * Kokkos::sqrt(Kokkos::fma(share, share, Real<T>(1)));
   } else {
     return Kokkos::abs(x);
   }

@@ -1,4 +1,4 @@
-// One-sided block Jacobi over all ranks: columns are dealt out, travel round the ranks, and are sorted into V.
+// One-sided block Jacobi over all ranks: columns are dealt out, travel between ranks, and are sorted into V.
 #include "comm/failures/checked.hpp"
 #include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
@@ -6,15 +6,19 @@
 #include "eigen/dense/power_method.hpp"
 #include "eigen/dense/results.hpp"
 #include "eigen/dense/scaling.hpp"
+#include "eigen/distributed/round_robin_columns.hpp"
 #include "eigen/distributed/travelling.hpp"
 #include <heddle/eigen/distributed.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace heddle::eigen {
 namespace impl {
@@ -57,50 +61,6 @@ template <Scalar T> LargestParts<T> largest_parts(const Communicator& comm, cons
   std::array<double, 2> both = {static_cast<double>(found.off), static_cast<double>(found.all)};
   comm.all_reduce(std::span<double>(both), Reduction::maximum);
   return {static_cast<R>(both[0]), static_cast<R>(both[1])};
-}
-
-// Columns of A that begin at `begin` of all, as a rank holds them.
-template <Scalar T> struct Panel {
-  MatrixView<T> columns;
-  Index begin;
-};
-
-// |A|_2 from below, by the power method; x is whole on every rank.
-template <Scalar T> double norm_over_ranks(const Communicator& comm, Index n, const std::vector<Panel<T>>& parts) {
-  using R = Real<T>;
-  constexpr int numbers = is_complex<T> ? 2 : 1;
-  const ExecutionSpace& space = comm.space();
-  const auto length = static_cast<std::size_t>(n);
-  std::vector<double> x(numbers * length);
-  StartNumbers start;
-  std::generate(x.begin(), x.end(), [&] { return start.next(); });
-  std::vector<T> unit(length);
-  const auto norm = [&] { return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0)); };
-  const auto multiply = [&](double by) {
-    for (std::size_t i = 0; i < length; ++i) {
-      if constexpr (is_complex<T>) {
-        unit[i] = T(static_cast<R>(x[2 * i] / by), static_cast<R>(x[2 * i + 1] / by));
-      } else {
-        unit[i] = static_cast<T>(x[i] / by);
-      }
-    }
-    const auto vector = on_device(space, "heddle::eigen::x", unit);
-    std::fill(x.begin(), x.end(), 0.0);
-    for (const Panel<T>& part : parts) {
-      const std::vector<T> product = adjoint_product<T>(space, part.columns, vector);
-      for (std::size_t j = 0; j < product.size(); ++j) {
-        const std::size_t at = static_cast<std::size_t>(part.begin) + j;
-        if constexpr (is_complex<T>) {
-          x[2 * at] = static_cast<double>(product[j].real());
-          x[2 * at + 1] = static_cast<double>(product[j].imag());
-        } else {
-          x[at] = static_cast<double>(product[j]);
-        }
-      }
-    }
-    comm.all_reduce(std::span<double>(x), Reduction::sum);
-  };
-  return power_method(norm, multiply);
 }
 
 // A column that this rank made: its number among all, its view, and the factor that makes its length 1.
@@ -186,30 +146,76 @@ void deliver(const Communicator& comm, const std::vector<OwnColumn<T>>& columns,
 
 // The columns of A, scaled, to the groups of halves that travel; gives where this rank's are.
 template <Scalar T>
-std::vector<Panel<T>> deal(const Communicator& comm, const DistributedMatrix<T>& A, Index width,
-                           const PowerOfTwo<Real<T>>& scale, const TravellingColumns<T>& travelling) {
+std::vector<Panel<T>> deal(const Communicator& comm, const DistributedMatrix<T>& A, const PowerOfTwo<Real<T>>& scale,
+                           const TravellingColumns<T>& travelling) {
   const ExecutionSpace& space = comm.space();
   const Index n = A.rows();
   const int ranks = comm.size();
+  const Index width = travelling.width();
   const DistributedMatrix<T> dealt(comm, Placement::block_cyclic(n, n, n, 2 * width, 1, ranks), "heddle::eigen::dealt");
   redistribute(A, dealt);
   const MatrixView<T>& local = dealt.local();
   const auto count = static_cast<Index>(local.extent(1));
-  std::vector<Panel<T>> parts;
-  for (int group = 0; group < 2; ++group) {
-    for (int h = 0; h < 2; ++h) {
-      const Index begin = std::min(count, (2 * group + h) * width);
-      const Index end = std::min(count, begin + width);
-      const MatrixView<T> target = travelling.half(group, h);
-      for_each_element(
-          space, "heddle::eigen::dealt", n, end - begin,
-          KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = scale.times(local(i, begin + j)); });
-      parts.push_back({Kokkos::subview(target, Kokkos::ALL, Kokkos::make_pair(Index{0}, end - begin)),
-                       (static_cast<Index>(group) * ranks + comm.rank()) * 2 * width + h * width});
-    }
+  std::vector<Panel<T>> panels;
+  for (int at = 0; at < 4; ++at) {
+    const Index begin = std::min(count, at * width);
+    const Index end = std::min(count, begin + width);
+    const MatrixView<T> target = travelling.home(at);
+    for_each_element(
+        space, "heddle::eigen::dealt", n, end - begin,
+        KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = scale.times(local(i, begin + j)); });
+    panels.push_back({Kokkos::subview(target, Kokkos::ALL, Kokkos::make_pair(Index{0}, end - begin)),
+                      (Index{at / 2} * ranks + comm.rank()) * 2 * width + at % 2 * width});
   }
   space.fence("heddle::eigen::dealt");
-  return parts;
+  return panels;
+}
+
+// The same to the blocks of the round-robin order. Blocks are dealt out in turn first, and sent on whole from there.
+template <Scalar T>
+std::vector<Panel<T>> deal(const Communicator& comm, const DistributedMatrix<T>& A, const PowerOfTwo<Real<T>>& scale,
+                           const RoundRobinColumns<T>& blocks) {
+  const ExecutionSpace& space = comm.space();
+  const Transport transport = comm.transport();
+  const Index n = A.rows();
+  const int ranks = comm.size();
+  const Index width = blocks.width();
+  const DistributedMatrix<T> dealt(comm, Placement::block_cyclic(n, n, n, width, 1, ranks), "heddle::eigen::dealt");
+  redistribute(A, dealt);
+  const Dense<T> incoming = dense<T>(space, "heddle::eigen::incoming", n, blocks.blocks() * width);
+  const heddle::impl::KeptWhereFailed kept(std::pair(incoming, dealt.local()));
+  std::vector<Request> requests;
+  std::vector<Panel<T>> panels;
+  for (Index at = 0; at < blocks.blocks(); ++at) {
+    const int number = blocks.number(static_cast<int>(at));
+    const Index begin = std::min(n, number * width);
+    const Index count = std::min(width, n - begin);
+    requests.push_back(transport.template receive<T>(
+        MatrixView<T>(Kokkos::subview(incoming, Kokkos::ALL, Kokkos::make_pair(at * width, at * width + count))),
+        number % ranks, heddle::impl::tag_jacobi));
+    panels.push_back(
+        {Kokkos::subview(blocks.home(static_cast<int>(at)), Kokkos::ALL, Kokkos::make_pair(Index{0}, count)), begin});
+  }
+  const auto columns = static_cast<Index>(dealt.local().extent(1));
+  for (Index begin = 0; begin < columns; begin += width) {
+    const Index number = begin / width * ranks + comm.rank();
+    requests.push_back(transport.template send<T>(
+        MatrixView<const T>(
+            Kokkos::subview(dealt.local(), Kokkos::ALL, Kokkos::make_pair(begin, std::min(columns, begin + width)))),
+        blocks.shares().owner(static_cast<int>(number)), heddle::impl::tag_jacobi));
+  }
+  for (Request& request : requests) {
+    request.wait();
+  }
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    const MatrixView<T> target = panels[at].columns;
+    const Index begin = static_cast<Index>(at) * width;
+    for_each_element(
+        space, "heddle::eigen::dealt", n, static_cast<Index>(target.extent(1)),
+        KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = scale.times(incoming(i, begin + j)); });
+  }
+  space.fence("heddle::eigen::dealt");
+  return panels;
 }
 
 // X = A + shift I, of which the part has columns.
@@ -235,6 +241,113 @@ template <Scalar T> std::vector<Real<T>> take_diagonal(const ExecutionSpace& spa
   return to_host(space, "heddle::eigen::corners", corners);
 }
 
+// Numbers of the columns of all ranks, those of each panel in turn.
+class OfAllColumns {
+ public:
+  explicit OfAllColumns(Index n) : numbers_(static_cast<std::size_t>(n)) {}
+
+  template <class Numbers> void put(Index begin, const Numbers& numbers) {
+    std::copy(numbers.begin(), numbers.end(), numbers_.begin() + begin);
+  }
+  // The numbers of all ranks, each of which has put its own.
+  [[nodiscard]] std::vector<double> joined(const Communicator& comm) {
+    comm.all_reduce(std::span<double>(numbers_), Reduction::sum);
+    return std::move(numbers_);
+  }
+
+ private:
+  std::vector<double> numbers_;
+};
+
+// Eigenvalues of all ranks, scaled, and columns of this rank's panels as eigenvectors that are `lengths` long.
+struct Solution {
+  std::vector<double> values;
+  std::vector<double> lengths;
+};
+
+// A diagonal is returned as it is.
+template <Scalar T> Solution of_diagonal(const Communicator& comm, Index n, const std::vector<Panel<T>>& panels) {
+  OfAllColumns values(n);
+  for (const Panel<T>& panel : panels) {
+    if (panel.columns.extent(1) > 0) {
+      values.put(panel.begin, take_diagonal<T>(comm.space(), panel));
+    }
+  }
+  return {values.joined(comm), std::vector<double>(static_cast<std::size_t>(n), 1.0)};
+}
+
+// Columns of A + shift I made orthogonal, as jacobi() of one rank does it; panels are where they are in the end.
+template <Scalar T, class Columns>
+Solution orthogonalise(const Communicator& comm, const DistributedMatrix<T>& A, const PowerOfTwo<Real<T>>& scale,
+                       const JacobiOptions& options, Columns& columns, std::vector<Panel<T>>& panels,
+                       JacobiReport& report) {
+  using R = Real<T>;
+  const Index n = A.rows();
+  double shift = 2 * static_cast<double>(norm_estimate<T>(comm, n, panels));
+  while (true) {
+    const R added = static_cast<R>(shift);
+    for (const Panel<T>& panel : panels) {
+      add_shift<T>(comm.space(), panel, added);
+    }
+    sweep_until_orthogonal<T>(columns, criterion_for<T>(options.tolerance, n).tolerance, n, options, report);
+    OfAllColumns norms(n);
+    for (std::size_t at = 0; at < panels.size(); ++at) {
+      Panel<T>& panel = panels[at];
+      if (panel.columns.extent(1) > 0) {
+        // Columns are at home after a whole sweep, most likely in other slots.
+        panel.columns = Kokkos::subview(columns.home(static_cast<int>(at)), Kokkos::ALL,
+                                        Kokkos::make_pair(std::size_t{0}, panel.columns.extent(1)));
+        norms.put(panel.begin, column_norms<T>(comm.space(), panel.columns));
+      }
+    }
+    Solution solution;
+    solution.lengths = norms.joined(comm);
+    // A norm estimated far too low: an eigenvalue near -shift.
+    if (*std::min_element(solution.lengths.begin(), solution.lengths.end()) < shift / 8) {
+      shift *= 4;
+      report.off_norms.clear();
+      report.sweeps = 0;
+      panels = deal<T>(comm, A, scale, columns);
+      continue;
+    }
+    for (const double length : solution.lengths) {
+      solution.values.push_back(length - static_cast<double>(added));
+    }
+    return solution;
+  }
+}
+
+// The eigensystem of A, by rotations of `columns`.
+template <Scalar T, class Columns>
+void solve(const Communicator& comm, const DistributedMatrix<T>& A, const LargestParts<T>& largest,
+           const JacobiOptions& options, Columns&& columns, const Kokkos::View<Real<T>*, MemorySpace>& w,
+           const DistributedMatrix<T>& V, JacobiReport& report) {
+  const Index n = A.rows();
+  const ExecutionSpace& space = comm.space();
+  // Scaled, the least element of a diagonal might vanish.
+  const bool diagonal = !(largest.off > 0);
+  const int exponent = diagonal ? 0 : exponent_above(largest.all);
+  const PowerOfTwo<Real<T>> scale(-exponent);
+  std::vector<Panel<T>> panels = deal<T>(comm, A, scale, columns);
+  const Solution solution =
+      diagonal ? of_diagonal<T>(comm, n, panels) : orthogonalise<T>(comm, A, scale, options, columns, panels, report);
+  OfAllColumns ranks(n);
+  std::vector<OwnColumn<T>> mine;
+  for (const Panel<T>& panel : panels) {
+    for (std::size_t j = 0; j < panel.columns.extent(1); ++j) {
+      const Index number = panel.begin + static_cast<Index>(j);
+      ranks.put(number, std::array<double, 1>{static_cast<double>(comm.rank())});
+      mine.push_back({number, Kokkos::subview(panel.columns, Kokkos::ALL, Kokkos::make_pair(j, j + 1)),
+                      1 / solution.lengths[static_cast<std::size_t>(number)]});
+    }
+  }
+  const std::vector<double> owners = ranks.joined(comm);
+  const std::vector<Index> order = ascending(solution.values);
+  store_values<Real<T>>(space, solution.values, order, exponent, strided(w));
+  deliver<T>(comm, mine, {std::vector<int>(owners.begin(), owners.end()), order}, V);
+  space.fence("heddle::eigen::distributed_jacobi");
+}
+
 void require_for_ranks(const JacobiOptions& options) {
   require(options.method == JacobiMethod::automatic || options.method == JacobiMethod::blocked,
           "eigen::jacobi over ranks: method \"", to_string(options.method), "\"; expected automatic or blocked");
@@ -251,10 +364,8 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
                     const Kokkos::View<Real<T>*, MemorySpace>& w, const DistributedMatrix<T>& V,
                     const JacobiOptions& options) {
   return comm.together([&] {
-    using R = Real<T>;
     const Kokkos::Profiling::ScopedRegion region("heddle::eigen::distributed_jacobi");
     const Index n = A.rows();
-    const ExecutionSpace& space = comm.space();
     heddle::impl::require_same_ranks("eigen::jacobi", "A", A, comm);
     heddle::impl::require_same_ranks("eigen::jacobi", "V", V, comm);
     impl::require_shapes(n, A.columns(), static_cast<Index>(w.extent(0)));
@@ -269,51 +380,13 @@ JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
     }
     const impl::LargestParts<T> largest = impl::largest_parts<T>(comm, A);
     require(std::isfinite(largest.all), "eigen::jacobi: A has elements that are NaN or infinite");
-    // A diagonal is returned as it is: scaled, the least of it might vanish.
-    const bool diagonal = !(largest.off > 0);
-    const int exponent = diagonal ? 0 : impl::exponent_above(largest.all);
-
-    const int ranks = comm.size();
-    const auto [block, half] =
-        impl::TravellingColumns<T>::chosen_blocks(n, ranks, options.block, impl::preferred_block);
-    const Index width = Index{half} * block;  // Of a half; groups of two halves are dealt out in turn.
-    impl::TravellingColumns<T> travelling(comm, n, block, half);
-    // Columns of this rank, in halves of its upper and its lower group.
-    std::vector<impl::Panel<T>> parts = impl::deal<T>(comm, A, width, impl::PowerOfTwo<R>(-exponent), travelling);
-    R shift = 0;
-    if (!diagonal) {
-      shift = static_cast<R>(2 * impl::norm_over_ranks<T>(comm, n, parts));
-      for (const impl::Panel<T>& part : parts) {
-        impl::add_shift<T>(space, part, shift);
-      }
-      impl::sweep_until_orthogonal<T>(travelling, impl::criterion_for<T>(options.tolerance, n).tolerance, n, options,
-                                      report);
+    if (options.reproducible) {
+      impl::solve<T>(comm, A, largest, options, impl::RoundRobinColumns<T>(comm, n, options.block), w, V, report);
+    } else {
+      const auto [block, half] =
+          impl::TravellingColumns<T>::chosen_blocks(n, comm.size(), options.block, impl::preferred_block);
+      impl::solve<T>(comm, A, largest, options, impl::TravellingColumns<T>(comm, n, block, half), w, V, report);
     }
-    std::vector<double> values(static_cast<std::size_t>(n));
-    std::vector<double> owners(static_cast<std::size_t>(n));
-    std::vector<impl::OwnColumn<T>> columns;
-    for (std::size_t at = 0; at < parts.size(); ++at) {
-      // Halves have come home after a whole sweep, most likely to other slots.
-      impl::Panel<T>& part = parts[at];
-      part.columns = Kokkos::subview(travelling.half(static_cast<int>(at) / 2, static_cast<int>(at) % 2), Kokkos::ALL,
-                                     Kokkos::make_pair(std::size_t{0}, part.columns.extent(1)));
-      const std::vector<R> corners = diagonal ? impl::take_diagonal<T>(space, part) : std::vector<R>();
-      const std::vector<double> norms = diagonal ? std::vector<double>() : impl::column_norms<T>(space, part.columns);
-      for (std::size_t j = 0; j < part.columns.extent(1); ++j) {
-        const Index number = part.begin + static_cast<Index>(j);
-        values[static_cast<std::size_t>(number)] =
-            diagonal ? static_cast<double>(corners[j]) : norms[j] - static_cast<double>(shift);
-        owners[static_cast<std::size_t>(number)] = comm.rank();
-        columns.push_back({number, Kokkos::subview(part.columns, Kokkos::ALL, Kokkos::make_pair(j, j + 1)),
-                           diagonal ? 1.0 : 1 / norms[j]});
-      }
-    }
-    comm.all_reduce(std::span<double>(values), Reduction::sum);
-    comm.all_reduce(std::span<double>(owners), Reduction::sum);
-    const std::vector<Index> order = impl::ascending(values);
-    impl::store_values<R>(space, values, order, exponent, strided(w));
-    impl::deliver<T>(comm, columns, {std::vector<int>(owners.begin(), owners.end()), order}, V);
-    space.fence("heddle::eigen::distributed_jacobi");
     return report;
   });
 }

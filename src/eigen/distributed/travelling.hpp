@@ -4,12 +4,12 @@
 #include "comm/failures/checked.hpp"
 #include "comm/transports/tags.hpp"
 #include "eigen/dense/columns.hpp"
+#include "eigen/distributed/counts.hpp"
 #include <heddle/comm/transport.hpp>
 
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,15 +39,17 @@ template <Scalar T> class TravellingColumns {
   /// Blocks that hold columns for a group size; 0: chosen for n columns over `ranks` ranks.
   static std::pair<int, int> chosen_blocks(Index n, int ranks, int block, int preferred) {
     const Index share = (n + 4 * ranks - 1) / (4 * ranks);
-    // A block that is far wider than the matrix would only enlarge the workspace.
-    const int width = block > 0 ? static_cast<int>(std::min<Index>(block, std::max<Index>(n, 64))) : preferred;
+    const int width = block > 0 ? clamped_block(n, block) : preferred;
     const auto blocks = static_cast<int>(std::max<Index>(1, (share + width - 1) / width));
     // Blocks of a half meet one another in pairs.
     return {width, blocks == 1 ? 1 : (blocks + 1) / 2 * 2};
   }
 
-  /// Rows x columns of half `h` of the upper (group 0) or lower (group 1) one; zeros at the end of all.
-  [[nodiscard]] MatrixView<T> half(int group, int h) const { return slot(here_[slot_of(group, h)]); }
+  /// Columns of a half.
+  [[nodiscard]] Index width() const { return Index{half_} * columns_.block(); }
+  /// Rows x columns of the halves of this rank at home, 0 <= at < 4: those of the upper group, then those of the lower
+  /// one; zeros at the end of all.
+  [[nodiscard]] MatrixView<T> home(int at) const { return slot(here_[static_cast<std::size_t>(at)]); }
 
   /// Every pair of columns on all ranks once.
   SweepCounts<R> sweep(R tolerance) {
@@ -78,21 +80,14 @@ template <Scalar T> class TravellingColumns {
       arrive(group, 0);
       arrive(group, 1);
     }
-    SweepCounts<R> counts = columns_.counts();
-    std::array<double, 2> most = {static_cast<double>(counts.largest), static_cast<double>(counts.sine)};
-    comm_.all_reduce(std::span<double>(most), Reduction::maximum);
-    counts.largest = static_cast<R>(most[0]);
-    counts.sine = static_cast<R>(most[1]);
-    counts.rotations = comm_.all_reduce(counts.rotations, Reduction::sum);
-    return counts;
+    return counts_of_all(comm_, columns_.counts());
   }
 
  private:
   static std::size_t slot_of(int group, int h) { return static_cast<std::size_t>(2 * group + h); }
   [[nodiscard]] MatrixView<T> slot(int number) const {
-    const Index width = Index{half_} * columns_.block();
     return Kokkos::subview(MatrixView<T>(columns_.columns()), Kokkos::ALL,
-                           Kokkos::make_pair(number * width, (number + 1) * width));
+                           Kokkos::make_pair(number * width(), (number + 1) * width()));
   }
 
   // Columns that are on this rank together for a whole sweep: of a half, and of the two halves of a group.

@@ -29,19 +29,12 @@ constexpr Index split_rows = 96;
 template <Scalar T> struct BlockColumns<T>::Work {
   std::vector<Desk<T>> desks;
   std::vector<SweepCounts<R>> counts;  // Of each pair of blocks of each matrix.
+  bool portable = false;
   Kokkos::Experimental::UniqueToken<ExecutionSpace> tokens;
 };
 
 namespace {
 
-int block_for(Index columns) {
-  // 2 block columns of 2,000 doubles fill a second cache.
-  return columns >= 768 ? 16 : columns < 16 ? static_cast<int>(std::max<Index>(1, (columns + 1) / 2)) : 8;
-}
-int blocks_for(Index columns, int block) {
-  const Index two = Index{2} * block;
-  return static_cast<int>(std::max<Index>(2, (columns + two - 1) / two * 2));
-}
 template <Scalar T> Index padded_to_vectors(Index rows) {
   return (rows + row_multiple<T> - 1) / row_multiple<T> * row_multiple<T>;
 }
@@ -55,8 +48,16 @@ template <Scalar T> Index away_from_sets(Index rows) {
 
 }  // namespace
 
+template <Scalar T> int BlockColumns<T>::block_for(Index columns, int block) {
+  if (block > 0) {
+    return clamped_block(columns, block);
+  }
+  // 2 block columns of 2,000 doubles fill a second cache.
+  return columns >= 768 ? 16 : columns < 16 ? static_cast<int>(std::max<Index>(1, (columns + 1) / 2)) : 8;
+}
+
 template <Scalar T> Index BlockColumns<T>::bytes_of_one(Index rows, Index columns, Index carried) {
-  const int block = block_for(columns);
+  const int block = block_for(columns, 0);
   return static_cast<Index>(sizeof(T)) * away_from_sets<T>(padded_to_vectors<T>(rows) + padded_to_vectors<T>(carried)) *
          blocks_for(columns, block) * block;
 }
@@ -69,8 +70,7 @@ BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns,
       padded_rows_(padded_to_vectors<T>(rows)),
       chosen_(static_cast<std::size_t>(count)),
       work_(std::make_unique<Work>()) {
-  // A block that is far wider than the matrix would only enlarge the workspace.
-  block_ = block > 0 ? static_cast<int>(std::min<Index>(block, std::max<Index>(columns, 64))) : block_for(columns);
+  block_ = block_for(columns, block);
   blocks_ = blocks_for(columns, block_);
   memory_ =
       scratch.shaped<Memory>("heddle::eigen::columns", away_from_sets<T>(padded_rows_ + padded_to_vectors<T>(carried)),
@@ -85,7 +85,7 @@ BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns,
   for (Desk<T>& desk : work_->desks) {
     desk.small.resize(SmallProblem<T>::bytes(block_));
     desk.packed.resize(parts * (m + at_once) * m);
-    desk.rows.resize(parts * (m + at_once) * static_cast<std::size_t>(row_multiple<T>));
+    desk.rows.resize(parts * (m + at_once) * static_cast<std::size_t>(rotated_at_once<T>));
     if (is_complex<T>) {
       desk.split.resize(2 * m * static_cast<std::size_t>(split_rows));
     }
@@ -93,14 +93,19 @@ BlockColumns<T>::BlockColumns(const Scratch& scratch, Index rows, Index columns,
 }
 template <Scalar T> BlockColumns<T>::~BlockColumns() = default;
 
+template <Scalar T> void BlockColumns<T>::set_portable() {
+  work_->portable = true;
+}
+
 namespace {
 
 // G = X^H X, both triangles.
-template <Scalar T> void gram(const std::vector<T*>& X, Index rows, Desk<T>& desk, T* G) {
+template <Scalar T, bool portable> void gram(const std::vector<T*>& X, Index rows, Desk<T>& desk, T* G) {
   using R = Real<T>;
   const int m = static_cast<int>(X.size());
-  constexpr int M = has_many_registers ? 4 : 2;
-  constexpr int N = is_complex<T> ? 2 : 4;
+  // Columns whose sums fill the registers.
+  constexpr int M = has_many_registers ? 4 : sum_vectors == 2 ? 2 : 1;
+  constexpr int N = (has_many_registers ? 4 : 2) / (is_complex<T> ? 2 : 1);
   static_assert(N % M == 0 || M % N == 0);
   constexpr int larger = M > N ? M : N;
   const int whole = m / larger * larger;
@@ -108,12 +113,14 @@ template <Scalar T> void gram(const std::vector<T*>& X, Index rows, Desk<T>& des
   const auto tiles = [&](const std::vector<const R*>& re, const std::vector<const R*>& im, Index length) {
     for (int q = 0; q < whole; q += N) {
       for (int p = 0; p < q + N; p += M) {
-        inner_products<T, M, N>(re.data() + p, im.data() + p, re.data() + q, im.data() + q, length, G + p + q * m, m);
+        inner_products<T, M, N, portable>(re.data() + p, im.data() + p, re.data() + q, im.data() + q, length,
+                                          G + p + q * m, m);
       }
     }
     for (int q = whole; q < m; ++q) {
       for (int p = 0; p <= q; ++p) {
-        inner_products<T, 1, 1>(re.data() + p, im.data() + p, re.data() + q, im.data() + q, length, G + p + q * m, m);
+        inner_products<T, 1, 1, portable>(re.data() + p, im.data() + p, re.data() + q, im.data() + q, length,
+                                          G + p + q * m, m);
       }
     }
   };
@@ -148,11 +155,12 @@ template <Scalar T> void gram(const std::vector<T*>& X, Index rows, Desk<T>& des
 }
 
 // X = X Q.
-template <Scalar T> void rotate_columns(const std::vector<T*>& X, Index rows, const T* Q, Desk<T>& desk) {
+template <Scalar T, bool portable>
+void rotate_columns(const std::vector<T*>& X, Index rows, const T* Q, Desk<T>& desk) {
   using R = Real<T>;
   constexpr int parts = is_complex<T> ? 2 : 1;
   constexpr int at_once = columns_at_once<T>;
-  constexpr Index chunk = row_multiple<T>;
+  constexpr Index chunk = rotated_at_once<T>;
   const int m = static_cast<int>(X.size());
   const int panels = (m + at_once - 1) / at_once;
   for (int panel = 0; panel < panels; ++panel) {
@@ -200,7 +208,7 @@ template <Scalar T> void rotate_columns(const std::vector<T*>& X, Index rows, co
           }
         }
       }
-      rotated_rows<T>(desk.rows.data(), packed, m, out, out_im);
+      rotated_rows<T, portable>(desk.rows.data(), packed, m, out, out_im);
       if constexpr (is_complex<T>) {
         for (int q = 0; q < at_once && panel * at_once + q < m; ++q) {
           const int j = panel * at_once + q;
@@ -219,21 +227,33 @@ template <Scalar T> void rotate_columns(const std::vector<T*>& X, Index rows, co
 }
 
 // The columns of a pair of blocks made orthogonal: `rows` rows have a part in inner products, `all_rows` are turned.
-template <Scalar T, class Team>
+template <Scalar T, bool portable, class Team>
 SweepCounts<Real<T>> rotate_pair(const Team& team, const std::vector<T*>& X, Index rows, Index all_rows,
                                  Real<T> tolerance, Desk<T>& desk) {
   const int block = static_cast<int>(X.size() / 2);
   SmallProblem<T> problem = SmallProblem<T>::in(desk.small.data(), block);
-  gram<T>(X, rows, desk, problem.from);
+  gram<T, portable>(X, rows, desk, problem.from);
   const Criterion<Real<T>> criterion{tolerance, tolerance, Real<T>(0), true};
   problem.begin(team);
   const SweepCounts<Real<T>> found = block == 8    ? problem.template sweep<8>(team, criterion)
                                      : block == 16 ? problem.template sweep<16>(team, criterion)
                                                    : problem.template sweep<0>(team, criterion);
   if (found.rotations > 0) {
-    rotate_columns<T>(X, all_rows, problem.Q, desk);
+    rotate_columns<T, portable>(X, all_rows, problem.Q, desk);
   }
   return found;
+}
+
+// The same with bits of any processor, if `portable` or if that is no slower.
+template <Scalar T, class Team>
+SweepCounts<Real<T>> rotate_pair(const Team& team, const std::vector<T*>& X, Index rows, Index all_rows,
+                                 Real<T> tolerance, [[maybe_unused]] bool portable, Desk<T>& desk) {
+  if constexpr (!has_fused_operations) {
+    if (!portable) {
+      return rotate_pair<T, false>(team, X, rows, all_rows, tolerance, desk);
+    }
+  }
+  return rotate_pair<T, true>(team, X, rows, all_rows, tolerance, desk);
 }
 
 using PairTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
@@ -274,8 +294,9 @@ template <Scalar T> void BlockColumns<T>::step(const BlockPairs& order, R tolera
                          const int k = team.league_rank() % order.pairs;
                          std::vector<T*> X;
                          blocks.columns(matrix, order.first(k), order.second(k), X);
-                         work.counts[static_cast<std::size_t>(matrix * (blocks.blocks / 2) + k)] += rotate_pair<T>(
-                             team, X, rows, blocks.leading, tolerance, work.desks[static_cast<std::size_t>(token)]);
+                         work.counts[static_cast<std::size_t>(matrix * (blocks.blocks / 2) + k)] +=
+                             rotate_pair<T>(team, X, rows, blocks.leading, tolerance, work.portable,
+                                            work.desks[static_cast<std::size_t>(token)]);
                          work.tokens.release(token);
                        });
 }
@@ -304,7 +325,7 @@ template <Scalar T> void BlockColumns<T>::all_steps(R tolerance) {
                            const BlockPairs order{pairs, at};
                            for (int k = 0; k < pairs; ++k) {
                              blocks.columns(matrix, order.first(k), order.second(k), X);
-                             found += rotate_pair<T>(team, X, rows, blocks.leading, tolerance,
+                             found += rotate_pair<T>(team, X, rows, blocks.leading, tolerance, work.portable,
                                                      work.desks[static_cast<std::size_t>(token)]);
                            }
                          }

@@ -4,8 +4,15 @@
 #include <heddle/core/scalar.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
+
+#if defined(__AVX512F__) || defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 namespace heddle::eigen::impl {
 
@@ -18,6 +25,11 @@ inline constexpr bool has_many_registers = false;
 #else
 inline constexpr std::size_t vector_bytes = 16;
 inline constexpr bool has_many_registers = false;
+#endif
+#if defined(__FMA__) || defined(__aarch64__)
+inline constexpr bool has_fused_operations = true;
+#else
+inline constexpr bool has_fused_operations = false;
 #endif
 
 template <class R> struct Lanes;
@@ -38,64 +50,117 @@ template <class R> typename Lanes<R>::Vector load(const R* at) {
 template <class R> void store(R* at, const typename Lanes<R>::Vector& value) {
   *reinterpret_cast<typename Lanes<R>::Unaligned*>(at) = value;
 }
-template <class R> R sum_of(const typename Lanes<R>::Vector& value) {
-  R sum = 0;
-  for (int lane = 0; lane < Lanes<R>::count; ++lane) {
-    sum += value[lane];
+
+/// a b + c, rounded once. If `portable` is false, processors without such an instruction round twice, which is faster.
+/// It is not left to the compiler, which contracts as it sees fit: not under -O1, and not in sums on some processors.
+template <bool portable, class R>
+typename Lanes<R>::Vector fused(const typename Lanes<R>::Vector& a, const typename Lanes<R>::Vector& b,
+                                const typename Lanes<R>::Vector& c) {
+  [[maybe_unused]] constexpr bool is_double = sizeof(R) == sizeof(double);
+#if defined(__AVX512F__)
+  if constexpr (is_double) {
+    return _mm512_fmadd_pd(a, b, c);
+  } else {
+    return _mm512_fmadd_ps(a, b, c);
   }
-  return sum;
+#elif defined(__FMA__)
+  if constexpr (is_double) {
+    return _mm256_fmadd_pd(a, b, c);
+  } else {
+    return _mm256_fmadd_ps(a, b, c);
+  }
+#elif defined(__aarch64__)
+  if constexpr (is_double) {
+    return vfmaq_f64(c, a, b);
+  } else {
+    return vfmaq_f32(c, a, b);
+  }
+#else
+  if constexpr (portable) {
+    typename Lanes<R>::Vector result;
+    for (int lane = 0; lane < Lanes<R>::count; ++lane) {
+      result[lane] = std::fma(a[lane], b[lane], c[lane]);
+    }
+    return result;
+  } else {
+    return a * b + c;
+  }
+#endif
 }
 
+/// Vectors that hold the parts of one inner product: 64 bytes on every processor, so that the order of its sums is the
+/// same on all.
+inline constexpr int sum_vectors = static_cast<int>(64 / vector_bytes);
 /// Vectors of rows that a rotation of columns takes at once.
 inline constexpr int row_vectors = has_many_registers ? 3 : 2;
+/// Rows that a rotation of columns takes at once.
+template <Scalar T> inline constexpr Index rotated_at_once = Index{row_vectors} * Lanes<Real<T>>::count;
 /// Columns in memory have a multiple of so many rows, zeros at the end.
-template <Scalar T> inline constexpr Index row_multiple = Index{row_vectors} * Lanes<Real<T>>::count;
+template <Scalar T>
+inline constexpr Index row_multiple =
+    Index{row_vectors > sum_vectors ? row_vectors : sum_vectors} * Lanes<Real<T>>::count;
+static_assert(row_vectors > sum_vectors ? row_vectors % sum_vectors == 0 : sum_vectors % row_vectors == 0);
 
 /// out(p, q) = sum over i < length of conj(x_p(i)) y_q(i), added to what `out` has, for M x N columns; real and
 /// imaginary parts lie apart (x[p], x_im[p]).
-template <Scalar T, int M, int N>
+template <Scalar T, int M, int N, bool portable>
 void inner_products(const Real<T>* const* x, const Real<T>* const* x_im, const Real<T>* const* y,
                     const Real<T>* const* y_im, Index length, T* out, Index leading) {
   using R = Real<T>;
   using Vector = typename Lanes<R>::Vector;
-  Vector re[M][N] = {};
+  constexpr int lanes = Lanes<R>::count;
+  constexpr int S = sum_vectors;
+  const auto sum = [](const Vector(&parts)[S]) {
+    R total = 0;
+    for (const Vector& part : parts) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        total += part[lane];
+      }
+    }
+    return total;
+  };
+  Vector re[M][N][S] = {};
   if constexpr (is_complex<T>) {
-    Vector im[M][N] = {};
-    for (Index i = 0; i < length; i += Lanes<R>::count) {
-      for (int q = 0; q < N; ++q) {
-        const Vector b = load(y[q] + i);
-        const Vector b_im = load(y_im[q] + i);
-        for (int p = 0; p < M; ++p) {
-          const Vector a = load(x[p] + i);
-          const Vector a_im = load(x_im[p] + i);
-          re[p][q] = a * b + re[p][q];
-          re[p][q] = a_im * b_im + re[p][q];
-          im[p][q] = a * b_im + im[p][q];
-          im[p][q] = im[p][q] - a_im * b;
+    Vector im[M][N][S] = {};
+    for (Index i = 0; i < length; i += S * lanes) {
+      for (int s = 0; s < S; ++s) {
+        for (int q = 0; q < N; ++q) {
+          const Vector b = load(y[q] + i + s * lanes);
+          const Vector b_im = load(y_im[q] + i + s * lanes);
+          for (int p = 0; p < M; ++p) {
+            const Vector a = load(x[p] + i + s * lanes);
+            const Vector a_im = load(x_im[p] + i + s * lanes);
+            re[p][q][s] = fused<portable, R>(a, b, re[p][q][s]);
+            re[p][q][s] = fused<portable, R>(a_im, b_im, re[p][q][s]);
+            im[p][q][s] = fused<portable, R>(a, b_im, im[p][q][s]);
+            im[p][q][s] = fused<portable, R>(-a_im, b, im[p][q][s]);
+          }
         }
       }
     }
     for (int q = 0; q < N; ++q) {
       for (int p = 0; p < M; ++p) {
-        out[p + q * leading] += T(sum_of<R>(re[p][q]), sum_of<R>(im[p][q]));
+        out[p + q * leading] += T(sum(re[p][q]), sum(im[p][q]));
       }
     }
   } else {
-    for (Index i = 0; i < length; i += Lanes<R>::count) {
-      Vector a[M];
-      for (int p = 0; p < M; ++p) {
-        a[p] = load(x[p] + i);
-      }
-      for (int q = 0; q < N; ++q) {
-        const Vector b = load(y[q] + i);
+    for (Index i = 0; i < length; i += S * lanes) {
+      for (int s = 0; s < S; ++s) {
+        Vector a[M];
         for (int p = 0; p < M; ++p) {
-          re[p][q] = a[p] * b + re[p][q];
+          a[p] = load(x[p] + i + s * lanes);
+        }
+        for (int q = 0; q < N; ++q) {
+          const Vector b = load(y[q] + i + s * lanes);
+          for (int p = 0; p < M; ++p) {
+            re[p][q][s] = fused<portable, R>(a[p], b, re[p][q][s]);
+          }
         }
       }
     }
     for (int q = 0; q < N; ++q) {
       for (int p = 0; p < M; ++p) {
-        out[p + q * leading] += sum_of<R>(re[p][q]);
+        out[p + q * leading] += sum(re[p][q]);
       }
     }
   }
@@ -104,9 +169,9 @@ void inner_products(const Real<T>* const* x, const Real<T>* const* x_im, const R
 /// Columns of Q that are multiplied together.
 template <Scalar T> inline constexpr int columns_at_once = (has_many_registers ? 8 : 4) / (is_complex<T> ? 2 : 1);
 
-/// One chunk of rows of X Q: `rows` holds it by columns k of X, real parts then imaginary ones, row_multiple<T> each;
-/// `packed` the columns of Q at hand, the factors of each k side by side. Gives real parts, then imaginary ones.
-template <Scalar T>
+/// One chunk of rows of X Q: `rows` holds it by columns k of X, real parts then imaginary ones, rotated_at_once<T>
+/// each; `packed` the columns of Q at hand, the factors of each k side by side. Gives real parts, then imaginary ones.
+template <Scalar T, bool portable>
 void rotated_rows(const Real<T>* rows, const Real<T>* packed, int m,
                   std::array<Real<T>*, static_cast<std::size_t>(columns_at_once<T>)> out,
                   [[maybe_unused]] std::array<Real<T>*, static_cast<std::size_t>(columns_at_once<T>)> out_im) {
@@ -128,10 +193,10 @@ void rotated_rows(const Real<T>* rows, const Real<T>* packed, int m,
         const Vector c = Vector{} + packed[2 * (k * M + q)];
         const Vector d = Vector{} + packed[2 * (k * M + q) + 1];
         for (int r = 0; r < row_vectors; ++r) {
-          re[q][r] = a[r] * c + re[q][r];
-          re[q][r] = re[q][r] - a_im[r] * d;
-          im[q][r] = a[r] * d + im[q][r];
-          im[q][r] = a_im[r] * c + im[q][r];
+          re[q][r] = fused<portable, R>(a[r], c, re[q][r]);
+          re[q][r] = fused<portable, R>(-a_im[r], d, re[q][r]);
+          im[q][r] = fused<portable, R>(a[r], d, im[q][r]);
+          im[q][r] = fused<portable, R>(a_im[r], c, im[q][r]);
         }
       }
     }
@@ -149,7 +214,7 @@ void rotated_rows(const Real<T>* rows, const Real<T>* packed, int m,
       for (int q = 0; q < M; ++q) {
         const Vector b = Vector{} + packed[k * M + q];
         for (int r = 0; r < row_vectors; ++r) {
-          re[q][r] = a[r] * b + re[q][r];
+          re[q][r] = fused<portable, R>(a[r], b, re[q][r]);
         }
       }
     }
