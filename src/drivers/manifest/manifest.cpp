@@ -32,6 +32,7 @@ std::vector<ManifestResult> all_results() {
   add_exponentials(results);
   add_exact_results(results);
   add_small_matrices(results);
+  add_eigensystems(results);
   add_searches(results);
   add_wave_functions(results);
   return results;

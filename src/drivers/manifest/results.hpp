@@ -25,6 +25,7 @@ void add_systems(std::vector<ManifestResult>& results);
 void add_exponentials(std::vector<ManifestResult>& results);
 void add_exact_results(std::vector<ManifestResult>& results);
 void add_small_matrices(std::vector<ManifestResult>& results);
+void add_eigensystems(std::vector<ManifestResult>& results);
 void add_searches(std::vector<ManifestResult>& results);
 void add_wave_functions(std::vector<ManifestResult>& results);
 

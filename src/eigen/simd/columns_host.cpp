@@ -104,8 +104,9 @@ template <Scalar T, bool portable> void gram(const std::vector<T*>& X, Index row
   using R = Real<T>;
   const int m = static_cast<int>(X.size());
   // Columns whose sums fill the registers.
-  constexpr int M = has_many_registers ? 4 : sum_vectors == 2 ? 2 : 1;
-  constexpr int N = (has_many_registers ? 4 : 2) / (is_complex<T> ? 2 : 1);
+  constexpr int S = sum_vectors<portable>;
+  constexpr int M = has_many_registers ? 4 : S == 4 ? 1 : 2;
+  constexpr int N = (has_many_registers || S == 1 ? 4 : 2) / (is_complex<T> ? 2 : 1);
   static_assert(N % M == 0 || M % N == 0);
   constexpr int larger = M > N ? M : N;
   const int whole = m / larger * larger;
@@ -248,7 +249,7 @@ SweepCounts<Real<T>> rotate_pair(const Team& team, const std::vector<T*>& X, Ind
 template <Scalar T, class Team>
 SweepCounts<Real<T>> rotate_pair(const Team& team, const std::vector<T*>& X, Index rows, Index all_rows,
                                  Real<T> tolerance, [[maybe_unused]] bool portable, Desk<T>& desk) {
-  if constexpr (!has_fused_operations) {
+  if constexpr (!is_portable) {
     if (!portable) {
       return rotate_pair<T, false>(team, X, rows, all_rows, tolerance, desk);
     }

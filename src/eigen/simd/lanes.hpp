@@ -3,6 +3,7 @@
 
 #include <heddle/core/scalar.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -88,18 +89,20 @@ typename Lanes<R>::Vector fused(const typename Lanes<R>::Vector& a, const typena
 #endif
 }
 
-/// Vectors that hold the parts of one inner product: 64 bytes on every processor, so that the order of its sums is the
-/// same on all.
-inline constexpr int sum_vectors = static_cast<int>(64 / vector_bytes);
+/// Vectors that hold the parts of one inner product. If `portable`, they have 64 bytes on every processor, so that the
+/// order of its sums is the same on all.
+template <bool portable> inline constexpr int sum_vectors = portable ? static_cast<int>(64 / vector_bytes) : 1;
+/// Whether sums are portable without being asked to be, at no cost.
+inline constexpr bool is_portable = has_fused_operations && sum_vectors<true> == 1;
+
 /// Vectors of rows that a rotation of columns takes at once.
 inline constexpr int row_vectors = has_many_registers ? 3 : 2;
 /// Rows that a rotation of columns takes at once.
 template <Scalar T> inline constexpr Index rotated_at_once = Index{row_vectors} * Lanes<Real<T>>::count;
 /// Columns in memory have a multiple of so many rows, zeros at the end.
 template <Scalar T>
-inline constexpr Index row_multiple =
-    Index{row_vectors > sum_vectors ? row_vectors : sum_vectors} * Lanes<Real<T>>::count;
-static_assert(row_vectors > sum_vectors ? row_vectors % sum_vectors == 0 : sum_vectors % row_vectors == 0);
+inline constexpr Index row_multiple = Index{std::max(row_vectors, sum_vectors<true>)} * Lanes<Real<T>>::count;
+static_assert(std::max(row_vectors, sum_vectors<true>) % row_vectors == 0);
 
 /// out(p, q) = sum over i < length of conj(x_p(i)) y_q(i), added to what `out` has, for M x N columns; real and
 /// imaginary parts lie apart (x[p], x_im[p]).
@@ -109,58 +112,56 @@ void inner_products(const Real<T>* const* x, const Real<T>* const* x_im, const R
   using R = Real<T>;
   using Vector = typename Lanes<R>::Vector;
   constexpr int lanes = Lanes<R>::count;
-  constexpr int S = sum_vectors;
-  const auto sum = [](const Vector(&parts)[S]) {
-    R total = 0;
-    for (const Vector& part : parts) {
-      for (int lane = 0; lane < lanes; ++lane) {
-        total += part[lane];
-      }
-    }
-    return total;
-  };
-  Vector re[M][N][S] = {};
-  if constexpr (is_complex<T>) {
-    Vector im[M][N][S] = {};
-    for (Index i = 0; i < length; i += S * lanes) {
-      for (int s = 0; s < S; ++s) {
-        for (int q = 0; q < N; ++q) {
-          const Vector b = load(y[q] + i + s * lanes);
-          const Vector b_im = load(y_im[q] + i + s * lanes);
-          for (int p = 0; p < M; ++p) {
-            const Vector a = load(x[p] + i + s * lanes);
-            const Vector a_im = load(x_im[p] + i + s * lanes);
-            re[p][q][s] = fused<portable, R>(a, b, re[p][q][s]);
-            re[p][q][s] = fused<portable, R>(a_im, b_im, re[p][q][s]);
-            im[p][q][s] = fused<portable, R>(a, b_im, im[p][q][s]);
-            im[p][q][s] = fused<portable, R>(-a_im, b, im[p][q][s]);
-          }
-        }
-      }
-    }
-    for (int q = 0; q < N; ++q) {
+  constexpr int S = sum_vectors<portable>;
+  Vector re[S][M][N] = {};
+  [[maybe_unused]] Vector im[S][M][N] = {};
+  for (Index begin = 0; begin < length; begin += S * lanes) {
+#pragma GCC unroll 4
+    for (int s = 0; s < S; ++s) {
+      const Index i = begin + s * lanes;
+      Vector a[M];
+      [[maybe_unused]] Vector a_im[M];
+#pragma GCC unroll 4
       for (int p = 0; p < M; ++p) {
-        out[p + q * leading] += T(sum(re[p][q]), sum(im[p][q]));
+        a[p] = load(x[p] + i);
+        if constexpr (is_complex<T>) a_im[p] = load(x_im[p] + i);
       }
-    }
-  } else {
-    for (Index i = 0; i < length; i += S * lanes) {
-      for (int s = 0; s < S; ++s) {
-        Vector a[M];
+#pragma GCC unroll 4
+      for (int q = 0; q < N; ++q) {
+        const Vector b = load(y[q] + i);
+#pragma GCC unroll 4
         for (int p = 0; p < M; ++p) {
-          a[p] = load(x[p] + i + s * lanes);
+          re[s][p][q] = fused<portable, R>(a[p], b, re[s][p][q]);
         }
-        for (int q = 0; q < N; ++q) {
-          const Vector b = load(y[q] + i + s * lanes);
+        if constexpr (is_complex<T>) {
+          const Vector b_im = load(y_im[q] + i);
+#pragma GCC unroll 4
           for (int p = 0; p < M; ++p) {
-            re[p][q][s] = fused<portable, R>(a[p], b, re[p][q][s]);
+            re[s][p][q] = fused<portable, R>(a_im[p], b_im, re[s][p][q]);
+            im[s][p][q] = fused<portable, R>(a[p], b_im, im[s][p][q]);
+            im[s][p][q] = fused<portable, R>(-a_im[p], b, im[s][p][q]);
           }
         }
       }
     }
-    for (int q = 0; q < N; ++q) {
-      for (int p = 0; p < M; ++p) {
-        out[p + q * leading] += sum(re[p][q]);
+  }
+  const auto sum_of = [](const Vector(&parts)[S][M][N], int p, int q) {
+    R sum = 0;
+    for (int s = 0; s < S; ++s) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        sum += parts[s][p][q][lane];
+      }
+    }
+    return sum;
+  };
+#pragma GCC unroll 4
+  for (int q = 0; q < N; ++q) {
+#pragma GCC unroll 4
+    for (int p = 0; p < M; ++p) {
+      if constexpr (is_complex<T>) {
+        out[p + q * leading] += T(sum_of(re, p, q), sum_of(im, p, q));
+      } else {
+        out[p + q * leading] += sum_of(re, p, q);
       }
     }
   }
