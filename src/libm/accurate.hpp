@@ -9,7 +9,7 @@
 
 namespace heddle::libm {
 
-#include "libm/tables.inc"
+#include "libm/tables/tables.inc"
 
 /// The highest N words of a table, which holds x 2^-power.
 template <int N, int count> Wide<N> constant(const Word (&words)[count], int power) {

@@ -17,7 +17,7 @@ struct Constant {
   Word word[12];
 };
 
-#include "libm/special_tables.inc"
+#include "libm/tables/special_tables.inc"
 
 /// The polynomial at r. Sums and products of the first three terms are exact as pairs but for 2^-104 of the value (each
 /// is larger than what is added, which the table's script asserts); r c_3 + ... has at most three roundings that count,

@@ -32,7 +32,7 @@ template <Scalar T> std::string eigensystem(const Communicator& comm) {
   return digest;
 }
 
-// Of a positive definite matrix, to relative accuracy; every rank computes it.
+// Hash the eigensystem of a positive definite matrix, to relative accuracy. Every rank computes it.
 template <Scalar T> std::string eigensystem_of_one_rank(const Communicator& comm) {
   constexpr auto n = static_cast<std::size_t>(eigen_order);
   const LocalMatrix<T> A("A", n, n);

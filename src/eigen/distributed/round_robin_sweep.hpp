@@ -30,7 +30,7 @@ struct BlockMove {
   int row;
 };
 
-/// What one rank does in each step of a sweep: a pure function of shares and rank. The order in which blocks meet
+/// The steps of a sweep as one rank does them: a pure function of shares and rank. The order in which blocks meet
 /// depends on the number of pairs alone. A rank keeps its blocks in slots: two for each pair, and four that receive
 /// others, if blocks move at all, so that a slot has two steps to send its block before another comes there.
 class RoundRobinSweep {

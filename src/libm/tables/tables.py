@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tables.inc: constants and tables of the elementary functions, computed by mpmath with 2500 bits.
 
-    src/libm/tables.py > src/libm/tables.inc
+    src/libm/tables/tables.py > src/libm/tables/tables.inc
 """
 import re
 

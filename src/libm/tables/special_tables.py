@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes special_tables.inc: polynomials and constants of the error and gamma functions, computed by mpmath.
 
-    src/libm/special_tables.py > src/libm/special_tables.inc
+    src/libm/tables/special_tables.py > src/libm/tables/special_tables.inc
 """
 import mpmath
 from mpmath import mpf
