@@ -20,14 +20,6 @@ template <int N> Wide<N> other_side(const Wide<N>& x) {
   return root((one - x) * (one + x));
 }
 
-/// The approximation is of arctan(|x|).
-template <class Real> [[gnu::cold, gnu::noinline]] Real atan_accurate(Real x, double approximation) {
-  return decide<Real>(arctangent_guard, [=](auto words) {
-    constexpr int count = words();
-    return arc(from_double<count>(__builtin_fabs(x)), from_integer<count>(1), approximation, 0, x < 0);
-  });
-}
-
 /// The approximation is of arcsin(|x|).
 template <class Real> [[gnu::cold, gnu::noinline]] Real asin_accurate(Real x, double approximation) {
   return decide<Real>(arctangent_guard, [=](auto words) {
@@ -73,32 +65,22 @@ template <class Real> [[gnu::cold, gnu::noinline]] Real acos_special(Real x) {
   return static_cast<Real>(0x1.921fb54442d18p+0) + opaque(std::numeric_limits<Real>::min());
 }
 
-HEDDLE_LIBM_INLINE bool certain(Pair value, double& result) {
-  const double error = __builtin_fabs(value.high) * 0x1p-67;
+HEDDLE_LIBM_INLINE bool certain(Pair value, double relative, double& result) {
+  const double error = __builtin_fabs(value.high) * relative;
   result = value.high + (value.low + error);
   return result == value.high + (value.low - error);
 }
 
-template <bool fused> HEDDLE_LIBM_INLINE double atan_body(double x) {
-  const Word size = bits_of(x) << 1 >> 1;
-  if (size - bits_of(0x1p-27) > bits_of(0x1p64) - bits_of(0x1p-27)) return atan_special(x);
-  const double magnitude = from_bits(size);
-  Pair value;
-  if (magnitude <= 1) {
-    value = arctangent<fused>({magnitude, 0}, {1, 0}, magnitude);
-  } else {
-    value = turned_angle(1, -1, arctangent<fused>({1, 0}, {magnitude, 0}, 1.0F / static_cast<float>(magnitude)));
-  }
-  double result = 0;
-  return certain(value, result) ? with_sign_of(result, x) : atan_accurate(x, value.high);
-}
+/// The second steps are compiled once, for processors with and without fused operations.
+constexpr bool common = HEDDLE_LIBM_FUSED;
+constexpr double second_error = 0x1p-67;
 
 /// sqrt(1 - x^2) as a pair: 1 - x and 1 + x are exact, the root's error is below 2^-100.
 template <bool fused> HEDDLE_LIBM_INLINE Pair side_pair(double x) {
   const Pair square = product<fused>(fast_sum(1.0, -x), fast_sum(1.0, x));
   const double y = __builtin_sqrt(square.high);
   const Pair back = exact_product<fused>(y, y);
-  return {y, ((square.high - back.high) - back.low + square.low) / (2 * y)};
+  return {y, ((square.high - back.high) - back.low + square.low) * (0.5 / y)};
 }
 
 struct Arc {
@@ -116,73 +98,83 @@ template <bool fused> HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
   return {arc_of<fused>(y, z), by_sine};
 }
 
+[[gnu::noinline]] double asin_second(double x) {
+  const Arc arc = smaller_arc<common>(__builtin_fabs(x));
+  const Pair value = turned_angle(1 - number_of(arc.by_sine), 2 * number_of(arc.by_sine) - 1, arc.value);
+  double result = 0;
+  return certain(value, second_error, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
+}
+
 template <bool fused> HEDDLE_LIBM_INLINE double asin_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-26) >= bits_of(1.0) - bits_of(0x1p-26)) return asin_special(x);
-  const Arc arc = smaller_arc<fused>(from_bits(size));
-  const Pair value = turned_angle(1 - number_of(arc.by_sine), 2 * number_of(arc.by_sine) - 1, arc.value);
+  const double y = from_bits(size);
   double result = 0;
-  return certain(value, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
+  if (y > 1 - nearest_to_one) return asin_second(x);
+  return certain(in_row<fused>(arcsine_row(y), y, 0), quick_arc_error, result) ? with_sign_of(result, x)
+                                                                               : asin_second(x);
+}
+
+[[gnu::noinline]] double acos_second(double x) {
+  const Arc arc = smaller_arc<common>(__builtin_fabs(x));
+  const double share = number_of(arc.by_sine);
+  const double sign = 1 - 2 * number_of(arc.by_sine != is_negative(x));
+  const Pair value = turned_angle(share + (1 - share) * 2 * number_of(is_negative(x)), sign, arc.value);
+  double result = 0;
+  return certain(value, second_error, result) ? result : acos_accurate(x, arc.value.high, arc.by_sine);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double acos_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-60) >= bits_of(1.0) - bits_of(0x1p-60)) return acos_special(x);
-  const Arc arc = smaller_arc<fused>(from_bits(size));
-  const double share = number_of(arc.by_sine);
-  const double sign = 1 - 2 * number_of(arc.by_sine != is_negative(x));
-  const Pair value = turned_angle(share + (1 - share) * 2 * number_of(is_negative(x)), sign, arc.value);
+  const double y = from_bits(size);
   double result = 0;
-  return certain(value, result) ? result : acos_accurate(x, arc.value.high, arc.by_sine);
+  if (y > 1 - nearest_to_one) return acos_second(x);
+  const Pair arc = in_row<fused>(arcsine_row(y), y, 0);
+  const bool sure = certain(turned_angle(1, 2 * number_of(is_negative(x)) - 1, arc), quick_arc_error, result);
+  return sure ? result : acos_second(x);
 }
 
 constexpr double right_angle = 0x1.921fb54442d18p+0;
 
-template <bool fused> HEDDLE_LIBM_INLINE float atanf_body(float x) {
-  const std::uint32_t size = bits_of(x) & 0x7fffffff;
-  if (size - bits_of(0x1p-12F) > bits_of(0x1p30F) - bits_of(0x1p-12F)) return atan_special(x);
-  const double z = __builtin_fabs(x);
-  const double flat = number_of(z <= 1);
-  const double smaller = least_of(z, 1);
-  const double larger = largest_of(z, 1);
-  const double arc = arctangent_float<fused>(smaller, larger, static_cast<float>(smaller) / static_cast<float>(larger));
-  const double value = (1 - flat) * right_angle + (2 * flat - 1) * arc;
-  float result = 0;
-  return certain_float(value, 0x1p-46, result) ? with_sign_of(result, x) : atan_accurate(x, value);
-}
-
-struct ArcFloat {
-  double value;
-  bool by_sine;
-};
-
-template <bool fused> HEDDLE_LIBM_INLINE ArcFloat smaller_arc_float(double x) {
-  const double s = __builtin_sqrt(multiply_add<fused>(-x, x, 1));
-  const bool by_sine = x <= s;
-  const double y = least_of(x, s);
-  const double z = largest_of(x, s);
-  return {arc_of_float<fused>(y, z), by_sine};
+/// arccos(1 - w), w <= 2^-6: sqrt(2 w) times a series, of which 231 w^6 / 638976 and more is omitted.
+template <bool fused> HEDDLE_LIBM_INLINE double arccosine_near_one(double w) {
+  double sum = 63.0 / 90112;
+  for (const double c : {35.0 / 18432, 5.0 / 896, 3.0 / 160, 1.0 / 12}) sum = multiply_add<fused>(sum, w, c);
+  const double root = __builtin_sqrt(2 * w);
+  return multiply_add<fused>(root * w, sum, root);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE float asinf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-12F) >= bits_of(1.0F) - bits_of(0x1p-12F)) return asin_special(x);
-  const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
-  const double share = number_of(arc.by_sine);
-  const double value = (1 - share) * right_angle + (2 * share - 1) * arc.value;
+  const double y = __builtin_fabs(x);
+  double value = 0;
+  if (y <= 1 - nearest_to_one) {
+    value = in_row_float<fused>(arcsine_row(y), y);
+  } else {
+    value = right_angle - arccosine_near_one<fused>(1 - y);
+  }
   float result = 0;
-  return certain_float(value, 0x1p-43, result) ? with_sign_of(result, x) : asin_accurate(x, value);
+  return certain_float(value, 0x1p-46, result) ? with_sign_of(result, x) : asin_accurate(x, value);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE float acosf_body(float x) {
   const std::uint32_t size = bits_of(x) & 0x7fffffff;
   if (size - bits_of(0x1p-30F) >= bits_of(1.0F) - bits_of(0x1p-30F)) return acos_special(x);
-  const ArcFloat arc = smaller_arc_float<fused>(__builtin_fabs(x));
-  const double share = number_of(arc.by_sine);
-  const double sign = 1 - 2 * number_of(arc.by_sine != is_negative(x));
-  const double value = (share + (1 - share) * 2 * number_of(is_negative(x))) * right_angle + sign * arc.value;
+  const double y = __builtin_fabs(x);
+  const bool by_sine = y <= 1 - nearest_to_one;
+  double arc = 0;
+  double value = 0;
+  if (by_sine) {
+    arc = in_row_float<fused>(arcsine_row(y), y);
+    value = right_angle + (2 * number_of(is_negative(x)) - 1) * arc;
+  } else {
+    arc = arccosine_near_one<fused>(1 - y);
+    value = x < 0 ? 2 * right_angle - arc : arc;
+  }
   float result = 0;
-  return certain_float(value, 0x1p-42, result) ? result : acos_accurate(x, arc.value, arc.by_sine);
+  return certain_float(value, 0x1p-46, result) ? result : acos_accurate(x, arc, by_sine);
 }
 
 /// Results for zeros, infinities and NaN; false if both are finite and not zero.
@@ -247,7 +239,46 @@ template <class Real> [[gnu::cold, gnu::noinline]] Real atan2_accurate(Real y, R
   return value;
 }
 
-/// Both in 2^-500 ... 2^500 and their quotient in 2^-60 ... 2^60: the fast path.
+/// Which multiple of pi / 2 the angle of a point is added to, and with what sign.
+struct Octant {
+  double quarters;
+  double sign;
+};
+
+HEDDLE_LIBM_INLINE Octant octant_of(bool steep, bool left) {
+  const double share = number_of(steep);
+  return {share + (1 - share) * 2 * number_of(left), 1 - 2 * number_of(steep != left)};
+}
+
+[[gnu::noinline]] double atan2_second(double y, double x) {
+  const double up = __builtin_fabs(y);
+  const double across = __builtin_fabs(x);
+  const double smaller = least_of(across, up);
+  const double larger = largest_of(across, up);
+  const Octant octant = octant_of(up > across, is_negative(x));
+  const Pair arc = arctangent<common>({smaller, 0}, {larger, 0}, smaller / larger);
+  double result = 0;
+  const bool sure = certain(turned_angle(octant.quarters, octant.sign, arc), second_error, result);
+  return sure ? with_sign_of(result, y) : atan2_accurate(y, x);
+}
+
+/// Both in 2^-500 ... 2^500 and their quotient in 2^-60 ... 2^60.
+template <bool fused> HEDDLE_LIBM_INLINE double angle_of_point(double y, double x) {
+  const double up = __builtin_fabs(y);
+  const double across = __builtin_fabs(x);
+  const Octant octant = octant_of(up > across, is_negative(x));
+  const Pair arc = quick_arctangent<fused>(least_of(across, up), largest_of(across, up));
+  double result = 0;
+  const bool sure = certain(turned_angle(octant.quarters, octant.sign, arc), quick_arc_error, result);
+  return sure ? with_sign_of(result, y) : atan2_second(y, x);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE double atan_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-27) > bits_of(0x1p60) - bits_of(0x1p-27)) return atan_special(x);
+  return angle_of_point<fused>(x, 1);
+}
+
 template <bool fused> HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
   const Word high = bits_of(y) << 1 >> 1;
   const Word wide = bits_of(x) << 1 >> 1;
@@ -259,17 +290,25 @@ template <bool fused> HEDDLE_LIBM_INLINE double atan2_body(double y, double x) {
     double result = 0;
     return atan2_special(y, x, result) ? result : atan2_accurate(y, x);
   }
-  const double up = from_bits(high);
-  const double across = from_bits(wide);
-  const bool steep = up > across;
-  const double smaller = least_of(across, up);
-  const double larger = largest_of(across, up);
-  const Pair arc = arctangent<fused>({smaller, 0}, {larger, 0}, smaller / larger);
-  const double share = number_of(steep);
-  const double sign = 1 - 2 * number_of(steep != is_negative(x));
-  const Pair value = turned_angle(share + (1 - share) * 2 * number_of(is_negative(x)), sign, arc);
-  double result = 0;
-  return certain(value, result) ? with_sign_of(result, y) : atan2_accurate(y, x);
+  return angle_of_point<fused>(y, x);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE float angle_of_point_float(float y, float x) {
+  const double up = __builtin_fabs(static_cast<double>(y));
+  const double across = __builtin_fabs(static_cast<double>(x));
+  const Octant octant = octant_of(up > across, is_negative(x));
+  const double ratio = least_of(across, up) / largest_of(across, up);
+  const double value = octant.quarters * right_angle + octant.sign * in_row_float<fused>(arctangent_row(ratio), ratio);
+  float result = 0;
+  // Results that are subnormal are left to the accurate path, which knows the flags.
+  if (value < 0x1p-125 || !certain_float(value, 0x1p-46, result)) return atan2_accurate(y, x);
+  return with_sign_of(result, y);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE float atanf_body(float x) {
+  const std::uint32_t size = bits_of(x) & 0x7fffffff;
+  if (size - bits_of(0x1p-12F) > bits_of(0x1p30F) - bits_of(0x1p-12F)) return atan_special(x);
+  return angle_of_point_float<fused>(x, 1);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE float atan2f_body(float y, float x) {
@@ -279,19 +318,7 @@ template <bool fused> HEDDLE_LIBM_INLINE float atan2f_body(float y, float x) {
     float result = 0;
     if (atan2_special(y, x, result)) return result;
   }
-  const double up = __builtin_fabs(static_cast<double>(y));
-  const double across = __builtin_fabs(static_cast<double>(x));
-  const bool steep = up > across;
-  const double smaller = least_of(across, up);
-  const double larger = largest_of(across, up);
-  const double arc = arctangent_float<fused>(smaller, larger, smaller / larger);
-  const double share = number_of(steep);
-  const double sign = 1 - 2 * number_of(steep != is_negative(x));
-  const double value = (share + (1 - share) * 2 * number_of(is_negative(x))) * right_angle + sign * arc;
-  float result = 0;
-  // Results that are subnormal are left to the accurate path, which knows the flags.
-  if (value < 0x1p-125 || !certain_float(value, 0x1p-45, result)) return atan2_accurate(y, x);
-  return with_sign_of(result, y);
+  return angle_of_point_float<fused>(y, x);
 }
 
 }  // namespace

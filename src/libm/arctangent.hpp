@@ -52,14 +52,69 @@ template <bool fused> HEDDLE_LIBM_INLINE Pair arctangent(Pair y, Pair x, double 
   return {angle.high, angle.low + (value.low + multiply_add<fused>(square * t.high, q, t.low))};
 }
 
-/// The same for doubles that floats were: relative error below 2^-48.
-template <bool fused> HEDDLE_LIBM_INLINE double arctangent_float(double y, double x, double ratio) {
-  const int i = static_cast<int>(ratio * 128 + 0.499);
-  const double c = i * 0x1p-7;
-  const double t = multiply_add<fused>(-c, x, y) / multiply_add<fused>(c, y, x);
-  const double square = t * t;
-  const double q = multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 7, 1.0 / 5), -1.0 / 3);
-  return atan_table[i].high + multiply_add<fused>(square * t, q, t);
+/// An interval of arcsine or arctangent: the function at x is value + slope d + c[0] d^2 + ... + c[7] d^9, d = x -
+/// centre.
+struct ArcRow {
+  double centre;
+  Pair value;
+  Pair slope;
+  double c[8];
+};
+
+#include "libm/tables/arcs.inc"
+
+/// c[0] + ... + c[7] d^7.
+template <bool fused> HEDDLE_LIBM_INLINE double tail_of(const ArcRow& row, double d, double square) {
+  double sum = multiply_add<fused>(row.c[7], d, row.c[6]);
+  for (int i = 4; i >= 0; i -= 2)
+    sum = multiply_add<fused>(square, sum, multiply_add<fused>(row.c[i + 1], d, row.c[i]));
+  return sum;
+}
+
+/// The function of a row at x + low, not normalised. d is exact (Sterbenz, or the centre is 0), d slope.high exact as a
+/// pair. c[0] d^2 and the rest, below 2^-10.5 of the result and 2^-12 for arctangents, have seven roundings, that of a
+/// test among them, and the polynomial is within 2^-64.7: the relative error is below 2^-60.6, and 2^-62 for
+/// arctangents.
+template <bool fused> HEDDLE_LIBM_INLINE Pair in_row(const ArcRow& row, double x, double low) {
+  const double d = x - row.centre;
+  const double square = d * d;
+  const Pair linear = exact_product<fused>(d, row.slope.high);
+  const double tail = tail_of<fused>(row, d, square);
+  const double small =
+      multiply_add<fused>(d, row.slope.low, multiply_add<fused>(low, row.slope.high, linear.low + row.value.low));
+  const Pair sum = fast_sum(row.value.high, linear.high);
+  return {sum.high, sum.low + multiply_add<fused>(square, tail, small)};
+}
+
+/// The same in doubles: relative error below 2^-50, and 2^-47 of pi / 2 - arcsin x.
+template <bool fused> HEDDLE_LIBM_INLINE double in_row_float(const ArcRow& row, double x) {
+  const double d = x - row.centre;
+  const double square = d * d;
+  const double tail = tail_of<fused>(row, d, square);
+  return row.value.high + multiply_add<fused>(square, tail, d * row.slope.high);
+}
+
+/// Of in_row() and the sums after it.
+inline constexpr double quick_arc_error = 0x1p-60;
+
+/// The row of arctan x, 0 < x <= 1. From half of the first centre on, d would not be exact just below it; so 0.499.
+HEDDLE_LIBM_INLINE const ArcRow& arctangent_row(double x) {
+  return arctangent_rows[static_cast<int>(x * 32 + 0.499)];
+}
+
+/// arctan(y / x), 0 < y <= x, within in_row()'s error: the quotient's is below 2^-100.
+template <bool fused> HEDDLE_LIBM_INLINE Pair quick_arctangent(double y, double x) {
+  const Pair ratio = quotient<fused>({y, 0}, {x, 0});
+  return in_row<fused>(arctangent_row(ratio.high), ratio.high, ratio.low);
+}
+
+/// The least distance from 1 in the table of arcsines.
+inline constexpr double nearest_to_one = 0x1p-6;
+
+/// The row of arcsin y for 0 < y <= 1 - 2^-6: that of 1 - y rounded to five bits. The error is relative to
+/// pi / 2 +- arcsin y, too.
+HEDDLE_LIBM_INLINE const ArcRow& arcsine_row(double y) {
+  return arcsine_rows[(bits_of(1 - y) + (Word{1} << 47) - bits_of(nearest_to_one)) >> 48];
 }
 
 /// arcsin y in steps of pi / 512, within 0.54, for y < 0.7072.
@@ -93,18 +148,9 @@ template <bool fused> HEDDLE_LIBM_INLINE Pair arc_of(Pair y, Pair z) {
   return {angle.high, angle.low + (multiply_add<fused>(square * t.high, q, t.low) + (steps.low + i * pi_step[2]))};
 }
 
-/// The same for doubles: absolute error below 2^-52, relative below 2^-45.
-template <bool fused> HEDDLE_LIBM_INLINE double arc_of_float(double y, double z) {
-  const int i = rough_steps<fused>(y);
-  const double t = y * sine_table[256 - i].high - z * sine_table[i].high;
-  const double square = t * t;
-  const double q = multiply_add<fused>(square, multiply_add<fused>(square, 5.0 / 112, 3.0 / 40), 1.0 / 6);
-  return i * pi_per_step + multiply_add<fused>(square * t, q, t);
-}
-
 /// quarters pi / 2 + sign angle, whose sum is not below 2^-9.
 HEDDLE_LIBM_INLINE Pair turned_angle(double quarters, double sign, Pair angle) {
-  const Pair sum = exact_sum(quarters * half_pi[0].high, sign * angle.high);
+  const Pair sum = fast_sum(quarters * half_pi[0].high, sign * angle.high);
   return {sum.high, sum.low + (quarters * half_pi[0].low + sign * angle.low)};
 }
 

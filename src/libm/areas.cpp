@@ -1,7 +1,8 @@
 // asinh, acosh and atanh, and those of floats.
+#include "libm/areas.hpp"
+
 #include "libm/exponentials.hpp"
 #include "libm/functions.hpp"
-#include "libm/logarithms.hpp"
 
 namespace heddle::libm {
 namespace {
@@ -58,91 +59,89 @@ template <class Real> [[gnu::cold, gnu::noinline]] Real atanh_special(Real x) {
   return x > -1 && x < 1 ? small_special(x) : invalid<Real>();
 }
 
-/// log(s.high + s.low) for s >= 1, normalised: as log1p, the low part's omitted terms are below 2^-80, or 2^-26 of the
-/// rest near 1.
-template <bool fused> HEDDLE_LIBM_INLINE Pair logarithm_of_pair(Pair s) {
-  const Word bits = bits_of(s.high);
-  const Split parts = split<fused>(bits, 0);
-  const double low = s.low * power_of_two(1023 - static_cast<std::int64_t>(bits >> 52)) * log_factor[parts.row];
-  Pair value = logarithm<fused>(parts);
-  value.low += multiply_add<fused>(low, multiply_add<fused>(parts.rest, parts.rest, -parts.rest), low);
-  return value;
-}
-
-/// The square root of a normalised pair, relative error below 2^-100.
-template <bool fused> HEDDLE_LIBM_INLINE Pair root_of(Pair x) {
-  const double y = __builtin_sqrt(x.high);
-  const Pair back = exact_product<fused>(y, y);
-  return {y, ((x.high - back.high) - back.low + x.low) / (2 * y)};
-}
-
-/// log(x + sqrt(x^2 + sign)) for large x: log 2x + sign / 4 x^2, whose next term is below 2^-120.
+/// log(x + sqrt(x^2 + sign)) for x >= 2^26: log 2x + sign / 4 x^2, whose next term is below 2^-107.
 template <bool fused> HEDDLE_LIBM_INLINE Pair logarithm_of_twice(double x, double sign) {
   Pair value = logarithm<fused>(split<fused>(bits_of(x), 1));
   if (x < 0x1p60) value.low += sign * 0.25 / (x * x);
   return value;
 }
 
-HEDDLE_LIBM_INLINE bool certain(Pair value, double& result) {
-  const double error = __builtin_fabs(value.high) * 0x1p-67;
+HEDDLE_LIBM_INLINE bool certain(Pair value, double relative, double& result) {
+  const double error = __builtin_fabs(value.high) * relative;
   result = value.high + (value.low + error);
   return result == value.high + (value.low - error);
 }
 
-/// Below 2^-8 the series in doubles, whose cubic term, below 2^-17.5 relative, has at most five roundings.
-template <bool fused> HEDDLE_LIBM_INLINE double asinh_body(double x) {
-  const Word size = bits_of(x) << 1 >> 1;
-  if (size - bits_of(0x1p-26) >= bits_of(infinity<double>) - bits_of(0x1p-26)) return small_special(x);
-  const double z = from_bits(size);
+/// The second steps are compiled once, for processors with and without fused operations.
+constexpr bool common = HEDDLE_LIBM_FUSED;
+constexpr double second_error = 0x1p-67;
+
+[[gnu::noinline]] double asinh_second(double x) {
+  const double z = __builtin_fabs(x);
+  if (!(z >= 0x1p-26 && z < infinity<double>)) return small_special(x);
   Pair value;
-  if (z < 0x1p-8) {
+  if (z < 0x1p-8) {  // the cubic term, below 2^-17.5 relative, has at most five roundings
     const double y = z * z;
-    const double q = multiply_add<fused>(
-        y, multiply_add<fused>(y, multiply_add<fused>(y, 35.0 / 1152, -5.0 / 112), 3.0 / 40), -1.0 / 6);
+    const double q = multiply_add<common>(
+        y, multiply_add<common>(y, multiply_add<common>(y, 35.0 / 1152, -5.0 / 112), 3.0 / 40), -1.0 / 6);
     value = {z, z * y * q};
-  } else if (z < 0x1p30) {
-    const Pair square = exact_product<fused>(z, z);
-    const Pair sum = exact_sum(square.high, 1.0);
-    const Pair side = root_of<fused>(fast_sum(sum.high, sum.low + square.low));
-    const Pair total = fast_sum(side.high, z);
-    value = logarithm_of_pair<fused>(fast_sum(total.high, total.low + side.low));
+  } else if (z < 0x1p26) {
+    value = logarithm_of_pair<common, false>(asinh_argument<common>(z));
   } else {
-    value = logarithm_of_twice<fused>(z, 1);
+    value = logarithm_of_twice<common>(z, 1);
   }
   double result = 0;
-  return certain(value, result) ? with_sign_of(result, x) : asinh_accurate(x, value.high);
+  return certain(value, second_error, result) ? with_sign_of(result, x) : asinh_accurate(x, value.high);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE double asinh_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-8) >= bits_of(0x1p26) - bits_of(0x1p-8)) return asinh_second(x);
+  const Pair value = logarithm_of_pair<fused, true>(asinh_argument<fused>(from_bits(size)));
+  double result = 0;
+  return certain(value, quick_logarithm_error, result) ? with_sign_of(result, x) : asinh_second(x);
+}
+
+[[gnu::noinline]] double acosh_second(double x) {
+  if (!(x > 1 && x < infinity<double>)) return acosh_special(x);
+  const Pair value = x < 0x1p26 ? logarithm_of_pair<common, false>(acosh_argument<common, false>(x))
+                                : logarithm_of_twice<common>(x, -1);
+  double result = 0;
+  return certain(value, second_error, result) ? result : acosh_accurate(x, value.high);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double acosh_body(double x) {
-  if (bits_of(x) - bits_of(1.0) - 1 >= bits_of(infinity<double>) - bits_of(1.0) - 1) return acosh_special(x);
-  Pair value;
-  if (x < 0x1p30) {
-    const Pair side = root_of<fused>(product<fused>({x - 1, 0}, fast_sum(x, 1.0)));
-    const Pair total = fast_sum(x, side.high);
-    value = logarithm_of_pair<fused>(fast_sum(total.high, total.low + side.low));
+  const double least = 1 + 0x1p-8;
+  if (bits_of(x) - bits_of(least) >= bits_of(0x1p26) - bits_of(least)) return acosh_second(x);
+  const Pair value = logarithm_of_pair<fused, true>(acosh_argument<fused, true>(x));
+  double result = 0;
+  return certain(value, quick_logarithm_error, result) ? result : acosh_second(x);
+}
+
+[[gnu::noinline]] double atanh_second(double x) {
+  const double z = __builtin_fabs(x);
+  if (!(z >= 0x1p-27 && z < 1)) return atanh_special(x);
+  Pair twice;
+  if (z < 0x1p-8) {
+    const double y = z * z;
+    const double q =
+        multiply_add<common>(y, multiply_add<common>(y, multiply_add<common>(y, 1.0 / 9, 1.0 / 7), 1.0 / 5), 1.0 / 3);
+    twice = {2 * z, 2 * (z * y * q)};
   } else {
-    value = logarithm_of_twice<fused>(x, -1);
+    twice = logarithm_of_pair<common, false>(atanh_argument<common>(z));
   }
   double result = 0;
-  return certain(value, result) ? result : acosh_accurate(x, value.high);
+  return certain({0.5 * twice.high, 0.5 * twice.low}, second_error, result) ? with_sign_of(result, x)
+                                                                            : atanh_accurate(x, twice.high);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double atanh_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
-  if (size - bits_of(0x1p-27) >= bits_of(1.0) - bits_of(0x1p-27)) return atanh_special(x);
-  const double z = from_bits(size);
-  Pair value;
-  if (z < 0x1p-8) {
-    const double y = z * z;
-    const double q =
-        multiply_add<fused>(y, multiply_add<fused>(y, multiply_add<fused>(y, 1.0 / 9, 1.0 / 7), 1.0 / 5), 1.0 / 3);
-    value = {2 * z, 2 * (z * y * q)};
-  } else {
-    const Pair ratio = quotient<fused>(fast_sum(1.0, z), fast_sum(1.0, -z));
-    value = logarithm_of_pair<fused>(fast_sum(ratio.high, ratio.low));
-  }
+  if (size - bits_of(0x1p-8) >= bits_of(1.0) - bits_of(0x1p-8)) return atanh_second(x);
+  const Pair twice = logarithm_of_pair<fused, true>(atanh_argument<fused>(from_bits(size)));
   double result = 0;
-  return certain({0.5 * value.high, 0.5 * value.low}, result) ? with_sign_of(result, x) : atanh_accurate(x, value.high);
+  const bool sure = certain({0.5 * twice.high, 0.5 * twice.low}, quick_logarithm_error, result);
+  return sure ? with_sign_of(result, x) : atanh_second(x);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE float asinhf_body(float x) {

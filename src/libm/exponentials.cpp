@@ -96,10 +96,10 @@ template <class Real> [[gnu::cold, gnu::noinline]] Real expm1_special(Real x) {
   return expm1_accurate(x);
 }
 
-HEDDLE_LIBM_INLINE bool certain(const Exponential& e, double& result) {
-  const double upper = e.value.high + (e.value.low + exponential_error);
+HEDDLE_LIBM_INLINE bool certain(const Exponential& e, double error, double& result) {
+  const double upper = e.value.high + (e.value.low + error);
   result = from_bits(bits_of(upper) + (static_cast<Word>(e.power) << 52));
-  return upper == e.value.high + (e.value.low - exponential_error);
+  return upper == e.value.high + (e.value.low - error);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double exp_body(double x) {
@@ -107,18 +107,26 @@ template <bool fused> HEDDLE_LIBM_INLINE double exp_body(double x) {
   // Normal results, and arguments that are not tiny.
   if (magnitude - bits_of(0x1p-54) > bits_of(708.0) - bits_of(0x1p-54)) return exp_special(x);
   double result = 0;
-  return certain(exponential<fused>(x, 0.0), result) ? result : exp_accurate(x);
+  return certain(exponential<fused>(x, 0.0), exponential_error, result) ? result : exp_accurate(x);
 }
 
 /// x less k / 128 is exact, and its product with log 2 is within 2^-104.
+[[gnu::noinline]] double exp2_second(std::int64_t k, double rest) {
+  double result = 0;
+  const Pair scaled = product<HEDDLE_LIBM_FUSED>({rest, 0}, log_two_pair[0]);
+  return certain(exponential_of<HEDDLE_LIBM_FUSED>(k, scaled), exponential_error, result)
+             ? result
+             : exp2_accurate(static_cast<double>(k) * 0x1p-7 + rest);
+}
+
 template <bool fused> HEDDLE_LIBM_INLINE double exp2_body(double x) {
   const Word magnitude = bits_of(x) << 1 >> 1;
   if (magnitude - bits_of(0x1p-54) > bits_of(1021.0) - bits_of(0x1p-54)) return exp2_special(x);
   std::int64_t k = 0;
   const double rest = x - nearest_integer(x * 128, k) * 0x1p-7;
   double result = 0;
-  return certain(exponential_of<fused>(k, product<fused>({rest, 0}, log_two_pair[0])), result) ? result
-                                                                                               : exp2_accurate(x);
+  const Exponential quick = quick_exponential_of<fused>(k, rest * log_two);
+  return certain(quick, quick.value.high * quick_exponential_error, result) ? result : exp2_second(k, rest);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double exp10_body(double x) {
@@ -126,7 +134,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double exp10_body(double x) {
   if (magnitude - bits_of(0x1p-56) > bits_of(307.0) - bits_of(0x1p-56)) return exp10_special(x);
   const Pair scaled = product<fused>({x, 0}, log_ten_pair[0]);
   double result = 0;
-  return certain(exponential<fused>(scaled.high, scaled.low), result) ? result : exp10_accurate(x);
+  return certain(exponential<fused>(scaled.high, scaled.low), exponential_error, result) ? result : exp10_accurate(x);
 }
 
 /// Below 2^-8: x + x^2 / 2 exactly, and x^3 (1/6 + ...), whose error is below 2^-71 relative; x^9 / 9! is omitted.

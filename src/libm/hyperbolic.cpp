@@ -121,42 +121,60 @@ template <bool fused> HEDDLE_LIBM_INLINE double sinh_body(double x) {
   return sure ? with_sign_of(result * parts.scale, x) : sinh_accurate(x);
 }
 
-template <bool fused> HEDDLE_LIBM_INLINE double cosh_body(double x) {
-  const Word size = bits_of(x) << 1 >> 1;
-  if (size - bits_of(0x1p-27) > bits_of(708.0) - bits_of(0x1p-27)) return cosh_special(x, 0x1p-27);
-  const Both parts = both<fused>(from_bits(size));
+/// The second steps are compiled once, for processors with and without fused operations.
+constexpr bool common = HEDDLE_LIBM_FUSED;
+
+[[gnu::noinline]] double cosh_second(double x) {
+  const Both parts = both<common>(__builtin_fabs(x));
   const Pair sum = fast_sum(parts.large.high, parts.small.high);
   double result = 0;
   const bool sure = certain({sum.high, sum.low + (parts.large.low + parts.small.low)}, both_error, result);
   return sure ? result * parts.scale : cosh_accurate(x);
 }
 
+template <bool fused> HEDDLE_LIBM_INLINE double cosh_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-27) > bits_of(708.0) - bits_of(0x1p-27)) return cosh_special(x, 0x1p-27);
+  const Exponential quick = quick_cosh<fused>(from_bits(size));
+  double result = 0;
+  const bool sure = certain(quick.value, quick.value.high * quick_cosh_error, result);
+  return sure ? result * power_of_two(quick.power) : cosh_second(x);
+}
+
 /// From 1/8 on (exp 2x - 1) / (exp 2x + 1), with the error of the exponential, 2^-67.6, times 4.6 and 1; below, sinh x
 /// / cosh x, with the errors of both, below 2^-66.
-template <bool fused> HEDDLE_LIBM_INLINE double tanh_body(double x) {
-  const Word size = bits_of(x) << 1 >> 1;
-  if (size - bits_of(0x1p-27) > bits_of(22.0) - bits_of(0x1p-27)) return tanh_special(x);
-  const double magnitude = from_bits(size);
+[[gnu::noinline]] double tanh_second(double x) {
+  const double magnitude = __builtin_fabs(x);
   Pair numerator;
   Pair denominator;
   if (magnitude < 0.125) {
-    const Pair s = sinh_small<fused>(magnitude);
+    const Pair s = sinh_small<common>(magnitude);
     numerator = fast_sum(s.high, s.low);
-    const Both parts = both<fused>(magnitude);
+    const Both parts = both<common>(magnitude);
     const Pair sum = fast_sum(parts.large.high, parts.small.high);
     denominator = fast_sum(sum.high, sum.low + (parts.large.low + parts.small.low));
     denominator = {denominator.high * parts.scale, denominator.low * parts.scale};
   } else {
-    const Exponential e = exponential<fused>(2 * magnitude, 0.0);
+    const Exponential e = exponential<common>(2 * magnitude, 0.0);
     const double one = power_of_two(-e.power);
     const Pair minus = exact_sum(e.value.high, -one);
     const Pair plus = exact_sum(e.value.high, one);
     numerator = fast_sum(minus.high, minus.low + e.value.low);
     denominator = fast_sum(plus.high, plus.low + e.value.low);
   }
-  const Pair q = quotient<fused>(numerator, denominator);
+  const Pair q = quotient<common>(numerator, denominator);
   double result = 0;
   return certain(q, q.high * 0x1.4p-65, result) ? with_sign_of(result, x) : tanh_accurate(x);
+}
+
+template <bool fused> HEDDLE_LIBM_INLINE double tanh_body(double x) {
+  const Word size = bits_of(x) << 1 >> 1;
+  if (size - bits_of(0x1p-27) > bits_of(22.0) - bits_of(0x1p-27)) return tanh_special(x);
+  if (size < bits_of(0.125)) return tanh_second(x);
+  const QuickTanh quick = quick_tanh<fused>(from_bits(size));
+  double result = 0;
+  const bool sure = certain(quick.value, quick.q * quick_exponential_error, result);
+  return sure ? with_sign_of(result, x) : tanh_second(x);
 }
 
 /// sinh x for |x| < 1/4 in doubles; x^13 / 13! is omitted, 2^-56 relative.

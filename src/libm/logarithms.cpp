@@ -60,13 +60,25 @@ template <bool fused> HEDDLE_LIBM_INLINE double log_body(double x) {
   return certain<fused>(value, 0x1p-68, result) ? result : log_accurate(x, value.high, Base::e);
 }
 
+template <Base base> constexpr Pair inverse = base == Base::two ? inverse_log_two[0] : inverse_log_ten[0];
+
 /// The logarithm times 1 / log 2 or 1 / log 10 in 106 bits; its low part, below 2^-19 of the high one, rounds by 2^-72.
-template <bool fused, Base base> HEDDLE_LIBM_INLINE double scaled_logarithm(double x) {
+template <Base base> [[gnu::noinline]] double scaled_second(double x) {
   if (bits_of(x) - 1 >= bits_of(infinity<double>) - 1) return log_special(x);
+  constexpr bool fused = HEDDLE_LIBM_FUSED;
   const Pair value = logarithm<fused>(x);
   double result = 0;
-  const Pair inverse = base == Base::two ? inverse_log_two[0] : inverse_log_ten[0];
-  return certain<fused>(product<fused>(value, inverse), 0x1p-68, result) ? result : log_accurate(x, value.high, base);
+  const bool sure = certain<fused>(product<fused>(value, inverse<base>), 0x1p-68, result);
+  return sure ? result : log_accurate(x, value.high, base);
+}
+
+template <bool fused, Base base> HEDDLE_LIBM_INLINE double scaled_logarithm(double x) {
+  const Word least = bits_of(0x1p-1022);
+  if (bits_of(x) - least >= bits_of(infinity<double>) - least) [[unlikely]]
+    return scaled_second<base>(x);
+  double result = 0;
+  const Pair value = product<fused>(quick_logarithm<fused>(split<fused>(bits_of(x), 0)), inverse<base>);
+  return certain<fused>(value, quick_logarithm_error, result) ? result : scaled_second<base>(x);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double log2_body(double x) {

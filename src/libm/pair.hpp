@@ -139,7 +139,7 @@ template <bool fused> HEDDLE_LIBM_INLINE Pair exact_product(double x, double y) 
 /// x y, with a relative error below 2^-100.
 template <bool fused> HEDDLE_LIBM_INLINE Pair product(Pair x, Pair y) {
   Pair z = exact_product<fused>(x.high, y.high);
-  z.low += x.high * y.low + x.low * y.high;
+  z.low = multiply_add<fused>(x.high, y.low, multiply_add<fused>(x.low, y.high, z.low));
   return z;
 }
 

@@ -71,39 +71,39 @@ HEDDLE_LIBM_INLINE Row row_of(std::int64_t k) {
   return {{s.high * sign_s, s.low * sign_s}, {c.high * sign_c, c.low * sign_c}};
 }
 
-/// cos r - 1 and sin r - r.
+/// cos r - 1, and sin r less the high part of r.
 struct Rests {
   double cosine;
   double sine;
 };
 
-template <bool fused> HEDDLE_LIBM_INLINE Rests rests_of(double r) {
-  const double square = r * r;
+template <bool fused> HEDDLE_LIBM_INLINE Rests rests_of(Pair r) {
+  const double square = r.high * r.high;
+  const double q = multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 5040, 1.0 / 120), -1.0 / 6);
   return {square * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 720, 1.0 / 24), -0.5),
-          square * r * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 5040, 1.0 / 120), -1.0 / 6)};
+          multiply_add<fused>(square * r.high, q, r.low)};
 }
 
 /// The relative error of sine() and turned() beside r's, with the rounding of a test.
-inline constexpr double sine_error = 0x1.3p-67;
+inline constexpr double sine_error = 0x1.4p-67;
 
 /// S cos r + C sin r as a pair that is not normalised, S and C of the table (or C and -S for the cosine). C r.high is
 /// exact as a pair; S r^2 (1/2 - ...) < 2^-17.7 S and sums of its size have at most seven roundings, each below 2^-70.7
-/// S; C r^3 (1/6 - ...) < 2^-27.6 C has smaller ones, and omitted terms are below 2^-74 S and 2^-77 |r| C. If S is 0,
-/// the errors are those of r^3 / 6, below 2^-70 relative; otherwise S is twice |r| or more and the sum S / 2 or more:
-/// the relative error is below 2^-66.8 (2^-67.8 if S is large).
+/// S; C r^3 (1/6 - ...) < 2^-27.6 C has smaller ones, and omitted terms are below 2^-74 S, 2^-70.6 S (r.high r.low) and
+/// 2^-77 |r| C. If S is 0, the errors are those of r^3 / 6, below 2^-70 relative; otherwise S is twice |r| or more and
+/// the sum S / 2 or more: the relative error is below 2^-66.7 (2^-67.7 if S is large).
 template <bool fused> HEDDLE_LIBM_INLINE Pair turned(Pair s, Pair c, Pair r, Rests rests) {
   const Pair linear = exact_product<fused>(c.high, r.high);
   const Pair sum = fast_sum(s.high, linear.high);
-  const double crossed = multiply_add<fused>(c.high, r.low, multiply_add<fused>(c.low, r.high, linear.low));
-  // r.low's part of -S r^2 / 2 is below 2^-8.3-61 S.
-  const double rest = multiply_add<fused>(s.high, multiply_add<fused>(-r.high, r.low, rests.cosine), s.low);
-  return {sum.high, sum.low + (multiply_add<fused>(c.high, rests.sine, crossed) + rest)};
+  const double crossed = multiply_add<fused>(c.low, r.high, linear.low + s.low);
+  const double rest = multiply_add<fused>(c.high, rests.sine, multiply_add<fused>(s.high, rests.cosine, crossed));
+  return {sum.high, sum.low + rest};
 }
 
 /// sin(k pi / 512 + r).
 template <bool fused> HEDDLE_LIBM_INLINE Pair sine(std::int64_t k, Pair r) {
   const Row row = row_of(k);
-  return turned<fused>(row.sine, row.cosine, r, rests_of<fused>(r.high));
+  return turned<fused>(row.sine, row.cosine, r, rests_of<fused>(r));
 }
 
 }  // namespace heddle::libm

@@ -1,5 +1,6 @@
 // Errors of the fast paths, as pairs of doubles, against the bounds that their rounding tests rely on.
 #include "libm/arctangent.hpp"
+#include "libm/areas.hpp"
 #include "libm/errors.hpp"
 #include "libm/exponentials.hpp"
 #include "libm/gammas.hpp"
@@ -28,7 +29,7 @@ class Largest {
     mpfr_clear(exact_);
     mpfr_clear(found_);
   }
-  void add(Compute compute, double x, Pair found, std::int64_t power = 0) {
+  void add(Compute compute, double x, Pair found, std::int64_t power = 0, double weight = 1) {
     mpfr_set_emin(-5000);
     mpfr_set_emax(5000);
     mpfr_set_d(x_, x, MPFR_RNDN);
@@ -38,7 +39,7 @@ class Largest {
     mpfr_mul_2si(found_, found_, power, MPFR_RNDN);
     mpfr_sub(found_, found_, exact_, MPFR_RNDN);
     mpfr_div(found_, found_, exact_, MPFR_RNDN);
-    largest_ = std::max(largest_, std::abs(mpfr_get_d(found_, MPFR_RNDN)));
+    largest_ = std::max(largest_, weight * std::abs(mpfr_get_d(found_, MPFR_RNDN)));
   }
   [[nodiscard]] double power() const { return std::log2(largest_); }
 
@@ -195,15 +196,84 @@ template <bool fused> void check_errors_and_gammas() {
   reflected_logarithms.expect("reflected_lgamma");
 }
 
+/// The first steps of functions that have two.
+template <bool fused> void check_quick() {
+  std::mt19937_64 random(12);
+  std::uniform_real_distribution<double> unit(0, 1);
+  Largest arctangents;
+  Largest arcs;
+  Largest exponentials;
+  Largest cosines;
+  Largest tangents;
+  Largest logarithms;
+  Largest areas;
+  for (int i = 0; i < count / 5; ++i) {
+    const double v = i % 2 == 0 ? unit(random) : std::exp2(-26 * unit(random));
+    arctangents.add(mpfr_atan, v, quick_arctangent<fused>(v, 1));
+    // Steep angles too, the edges of rows, and the arcsine's last row.
+    const double steep = std::exp2(60 * unit(random));
+    arctangents.add(mpfr_atan, steep, turned_angle(1, -1, quick_arctangent<fused>(1, steep)));
+    const double edge = (std::floor(32 * v) + 0.5) / 32 * (1 + (unit(random) - 0.5) * 0x1p-44);
+    if (edge <= 1) arctangents.add(mpfr_atan, edge, quick_arctangent<fused>(edge, 1));
+    for (const double y : {v, 1 - v, edge, 1 - nearest_to_one * (1 + v)}) {
+      if (y <= 0 || y > 1 - nearest_to_one) continue;
+      const Pair arc = in_row<fused>(arcsine_row(y), y, 0);
+      arcs.add(mpfr_asin, y, arc);
+      arcs.add(mpfr_acos, y, turned_angle(1, -1, arc));
+      arcs.add(mpfr_acos, -y, turned_angle(1, 1, arc));
+    }
+
+    const double x = (unit(random) * 2 - 1) * (i % 2 == 0 ? 700 : 1);
+    const Exponential e = quick_exponential<fused>(x);
+    exponentials.add(mpfr_exp, x, e.value, e.power);
+    const double fraction = unit(random) * 2 - 1;
+    std::int64_t k = 0;
+    const double rest = fraction - nearest_integer(fraction * 128, k) * 0x1p-7;
+    const Exponential two = quick_exponential_of<fused>(k, rest * log_two);
+    exponentials.add(mpfr_exp2, fraction, two.value, two.power);
+    const Exponential cosh = quick_cosh<fused>(std::abs(x));
+    cosines.add(mpfr_cosh, x, cosh.value, cosh.power);
+    const double t = 0.125 + unit(random) * (i % 2 == 0 ? 21 : 1);
+    const QuickTanh tanh = quick_tanh<fused>(t);
+    tangents.add(mpfr_tanh, t, tanh.value, 0, std::tanh(t) / tanh.q);
+
+    const double y = std::ldexp(1 + unit(random), static_cast<int>(random() % 2000) - 1000);
+    const double z = 1 + (unit(random) - 0.5) * std::exp2(-1 - 40 * unit(random));
+    for (const double argument : {y, z}) {
+      if (argument != 1) logarithms.add(mpfr_log, argument, quick_logarithm<fused>(split<fused>(bits_of(argument), 0)));
+    }
+    const double wide = std::exp2(unit(random) * 34 - 8);
+    areas.add(mpfr_asinh, wide, logarithm_of_pair<fused, true>(asinh_argument<fused>(wide)));
+    areas.add(mpfr_acosh, 1 + wide, logarithm_of_pair<fused, true>(acosh_argument<fused, true>(1 + wide)));
+    const double part = i % 2 == 0 ? 0x1p-8 + (1 - 0x1p-8) * unit(random) : 1 - std::exp2(-53 * unit(random));
+    if (part < 0x1p-8 || part == 1) continue;
+    const Pair twice = logarithm_of_pair<fused, true>(atanh_argument<fused>(part));
+    areas.add(mpfr_atanh, part, {0.5 * twice.high, 0.5 * twice.low});
+  }
+  const auto expect = [](const char* name, const Largest& found, double bound) {
+    EXPECT_LT(found.power(), bound) << name;
+    ::testing::Test::RecordProperty(name, std::to_string(found.power()));
+  };
+  expect("quick_arctangent", arctangents, -61.5);
+  expect("quick_arc", arcs, -60.6);
+  expect("quick_exponential", exponentials, -59.6);
+  expect("quick_cosh", cosines, -59.2);
+  expect("quick_tanh", tangents, -59.5);
+  expect("quick_logarithm", logarithms, -59.8);
+  expect("quick_area", areas, -59.5);
+}
+
 class Bounds : public ::testing::Test {};
 
 TEST_F(Bounds, WithFusedOperations) {
   check_all<true>();
   check_errors_and_gammas<true>();
+  check_quick<true>();
 }
 TEST_F(Bounds, WithoutFusedOperations) {
   check_all<false>();
   check_errors_and_gammas<false>();
+  check_quick<false>();
 }
 
 }  // namespace
