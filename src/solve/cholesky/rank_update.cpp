@@ -2,6 +2,7 @@
 #include "solve/cholesky/rank_update.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/product.hpp"
 #include "solve/grid/factorization.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
@@ -216,7 +217,7 @@ template <Scalar T> void scale_triangle(const RankUpdateTerms<T>& terms, const P
         const Index column = columns.global(q, j);
         if (below ? row < column : row > column) return;
         const T before = real && row == column ? T(real_of<Real<T>>(c(i, j))) : c(i, j);
-        c(i, j) = beta == T(0) ? T(0) : beta == T(1) ? before : beta * before;
+        c(i, j) = beta == T(0) ? T(0) : beta == T(1) ? before : product(beta, before);
       });
 }
 
