@@ -71,17 +71,16 @@ template <bool fused> HEDDLE_LIBM_INLINE double tail_of(const ArcRow& row, doubl
   return sum;
 }
 
-/// The function of a row at x + low, not normalised. d is exact (Sterbenz, or the centre is 0), d slope.high exact as a
-/// pair. c[0] d^2 and the rest, below 2^-10.5 of the result and 2^-12 for arctangents, have seven roundings, that of a
-/// test among them, and the polynomial is within 2^-64.7: the relative error is below 2^-60.6, and 2^-62 for
-/// arctangents.
-template <bool fused> HEDDLE_LIBM_INLINE Pair in_row(const ArcRow& row, double x, double low) {
+/// The function of a row at x, and `added`, not normalised. d is exact (Sterbenz, or the centre is 0), d slope.high
+/// exact as a pair. c[0] d^2 and the rest, below 2^-10.5 of the result, have seven roundings, that of a test among
+/// them, and the polynomial is within 2^-64.7: the relative error is below 2^-60.6, and 2^-61.2 for arctangents without
+/// a test.
+template <bool fused> HEDDLE_LIBM_INLINE Pair in_row(const ArcRow& row, double x, double added) {
   const double d = x - row.centre;
   const double square = d * d;
   const Pair linear = exact_product<fused>(d, row.slope.high);
   const double tail = tail_of<fused>(row, d, square);
-  const double small =
-      multiply_add<fused>(d, row.slope.low, multiply_add<fused>(low, row.slope.high, linear.low + row.value.low));
+  const double small = multiply_add<fused>(d, row.slope.low, (linear.low + row.value.low) + added);
   const Pair sum = fast_sum(row.value.high, linear.high);
   return {sum.high, sum.low + multiply_add<fused>(square, tail, small)};
 }
@@ -102,10 +101,13 @@ HEDDLE_LIBM_INLINE const ArcRow& arctangent_row(double x) {
   return arctangent_rows[static_cast<int>(x * 32 + 0.499)];
 }
 
-/// arctan(y / x), 0 < y <= x, within in_row()'s error: the quotient's is below 2^-100.
+/// arctan(y / x), 0 < y <= x, within in_row()'s error. The quotient's error is below 2^-100; its low part counts times
+/// the slope at the high one, within 2^-12.
 template <bool fused> HEDDLE_LIBM_INLINE Pair quick_arctangent(double y, double x) {
   const Pair ratio = quotient<fused>({y, 0}, {x, 0});
-  return in_row<fused>(arctangent_row(ratio.high), ratio.high, ratio.low);
+  const ArcRow& row = arctangent_row(ratio.high);
+  const double slope = multiply_add<fused>(2 * (ratio.high - row.centre), row.c[0], row.slope.high);
+  return in_row<fused>(row, ratio.high, ratio.low * slope);
 }
 
 /// The least distance from 1 in the table of arcsines.

@@ -173,7 +173,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double tanh_body(double x) {
   if (size < bits_of(0.125)) return tanh_second(x);
   const QuickTanh quick = quick_tanh<fused>(from_bits(size));
   double result = 0;
-  const bool sure = certain(quick.value, quick.q * quick_exponential_error, result);
+  const bool sure = certain(quick.value, quick.q * quick_exponential_error + 0x1p-105, result);
   return sure ? with_sign_of(result, x) : tanh_second(x);
 }
 

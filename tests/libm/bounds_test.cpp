@@ -235,7 +235,7 @@ template <bool fused> void check_quick() {
     cosines.add(mpfr_cosh, x, cosh.value, cosh.power);
     const double t = 0.125 + unit(random) * (i % 2 == 0 ? 21 : 1);
     const QuickTanh tanh = quick_tanh<fused>(t);
-    tangents.add(mpfr_tanh, t, tanh.value, 0, std::tanh(t) / tanh.q);
+    tangents.add(mpfr_tanh, t, tanh.value, 0, std::tanh(t) / (tanh.q + 0x1p-45));
 
     const double y = std::ldexp(1 + unit(random), static_cast<int>(random() % 2000) - 1000);
     const double z = 1 + (unit(random) - 0.5) * std::exp2(-1 - 40 * unit(random));
@@ -254,7 +254,7 @@ template <bool fused> void check_quick() {
     EXPECT_LT(found.power(), bound) << name;
     ::testing::Test::RecordProperty(name, std::to_string(found.power()));
   };
-  expect("quick_arctangent", arctangents, -61.5);
+  expect("quick_arctangent", arctangents, -61.2);
   expect("quick_arc", arcs, -60.6);
   expect("quick_exponential", exponentials, -59.6);
   expect("quick_cosh", cosines, -59.2);
