@@ -70,7 +70,8 @@ def eigh(a, b=None, lower=True, eigvals_only=False, *, method="automatic", accur
     tolerance : float
         Largest off-diagonal element, in the measure of `accuracy`; 0: 2 sqrt(n) u.
     reproducible : bool
-        Whether the results have the same bits for any number of threads.
+        Whether the results have the same bits for any number of threads; those of a DistributedMatrix also for any number of
+        ranks.
     full_output : bool
         Whether to return an EighReport, too (for a stack a list of them, or the report of eigh_batched()).
 

@@ -250,6 +250,19 @@ TEST_F(Failing, Jacobi) {
   });
 }
 
+TEST_F(Failing, ReproducibleJacobi) {
+  expect_all_fail_alike([](const Communicator& comm) {
+    const Index n = 50;
+    const Placement bands = Placement::row_bands(n, n, comm.size());
+    const DistributedMatrix<double> A(comm, bands);
+    const DistributedMatrix<double> V(comm, bands);
+    fill(A, HilbertAndOne());
+    const Kokkos::View<double*, MemorySpace> w("w", n);
+    EXPECT_TRUE(eigen::jacobi<double>(comm, A, w, V, {.reproducible = true}).converged);
+    return numbers_of(V);
+  });
+}
+
 TEST_F(Failing, ExternalFaces) {
   expect_all_fail_alike([](const Communicator& comm) {
     const auto mesh = search::tetrahedra_of<std::int32_t>(comm.space(), {4, 4, 4}, {.per_cube = 6});

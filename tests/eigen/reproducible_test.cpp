@@ -103,7 +103,7 @@ TYPED_TEST(ReproducibleJacobi, OfAnySizeAndPlacementHasTheBitsOfOneRank) {
 }
 
 TYPED_TEST(ReproducibleJacobi, OfAnyBlockHasTheBitsOfOneRank) {
-  const std::vector<int> blocks = heddle::test::on_host ? std::vector<int>{1, 3, 16, 500} : std::vector<int>{8, 16};
+  const std::vector<int> blocks = test::on_host ? std::vector<int>{1, 3, 16, 500} : std::vector<int>{8, 16};
   for (const int block : blocks) {
     SCOPED_TRACE("block = " + std::to_string(block));
     expect_bits_of_one_rank<TypeParam>(random_hermitian<TypeParam>(27, 4), {.block = block});

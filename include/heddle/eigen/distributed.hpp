@@ -18,10 +18,16 @@ namespace heddle::eigen {
 /// in A. Collective; blocks.
 ///
 /// Errors: as jacobi() with accuracy `norm`, whatever A is: small eigenvalues of graded matrices have no relative
-/// accuracy here, unlike one rank's jacobi(). Bits: reproducible for any number of threads; they depend on the number
-/// of ranks, which sets the order of rotations. Cost: 6 n^3 / P flops and 4 n^2 / P elements sent a sweep and rank (8
-/// n^2 / P for P = 2 and more, both ways counted). Memory: 2 n^2 / P elements a rank for the iteration, and as much
-/// again while A is dealt out and V is collected.
+/// accuracy here, unlike one rank's jacobi().
+///
+/// Bits: reproducible for any number of threads; they depend on the number of ranks, which sets the order of rotations.
+/// With `reproducible` they are the same for any number of ranks, any placement and, on CPUs, any processor: those of
+/// one rank's jacobi() with method `blocked`, accuracy `norm` and that option. Pairs of blocks then have the order of
+/// one rank, and ranks beyond their number, n / 16 up to n = 767 and n / 32 above, have no work.
+///
+/// Cost: 6 n^3 / P flops and at most 2 n^2 elements sent a sweep and rank; with `reproducible` they are sent block by
+/// block, in up to n / 4 messages. Memory: 2 n^2 / P elements a rank for the iteration, and as much again while A is
+/// dealt out and V is collected.
 template <Scalar T>
 [[nodiscard]] JacobiReport jacobi(const Communicator& comm, const DistributedMatrix<T>& A,
                                   const Kokkos::View<Real<T>*, MemorySpace>& w, const DistributedMatrix<T>& V,

@@ -85,7 +85,8 @@ struct JacobiOptions {
   bool warm_start = false;  ///< V holds, on entry, orthonormal vectors to begin at, such as those of a nearby matrix.
   /// Method `preconditioned` tridiagonalises in the lower precision, which is float for double.
   bool lower_precision = false;
-  /// Results have the same bits for any number of threads; no vendor's BLAS or LAPACK is used.
+  /// Results have the same bits for any number of threads, and over ranks for any number of ranks; no vendor's BLAS or
+  /// LAPACK is used.
   bool reproducible = false;
 };
 
@@ -134,7 +135,8 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
 /// else by one-sided ones of single columns of the Cholesky factor, from the beginning whatever warm start is given. n
 /// = 100 takes some milliseconds, n = 1000 some ten seconds of one thread.
 ///
-/// Bits: none, or reproducible for any number of threads with that option. Cost: 6 n^3 flops a sweep of `blocked` (4
+/// Bits: none, or reproducible for any number of threads with that option; those of `blocked` are then the same on any
+/// CPU. A CPU without fused multiply-adds takes ten times as long for them. Cost: 6 n^3 flops a sweep of `blocked` (4
 /// times that for complex T), with 6 to 9 sweeps; a tridiagonalisation, 8 n^3 and one or two sweeps of
 /// `preconditioned`. Memory: two to four matrices.
 template <class ViewA, class ViewW, class ViewV>

@@ -120,7 +120,7 @@ OptionTable<eigen::JacobiOptions> solver_options() {
       {"--rotations", &Solver::rotations, Integer{.least = 0}, "At most, of classical and cyclic; 0: no limit"},
       {"--block", &Solver::block, Integer{.least = 0}, "Columns of a block; 0: chosen"},
       {"--reproducible", &Solver::reproducible, Flag{},
-       "The same bits for any number of threads; with --scf, --cold too"},
+       "The same bits for any number of threads, and for any of two or more ranks; with --scf, --cold too"},
       {"--upper", &Solver::upper, Flag{}, "Take the upper triangle, not the lower"},
       {"--lower-precision", &Solver::lower_precision, Flag{}, "preconditioned: begin in the lower precision"},
   };

@@ -205,6 +205,20 @@ class Eigen(EigenTest):
                 found.add((n, report["results"]["sha256"], digest.hexdigest()))
         self.assertEqual(len(found), 2)
 
+    def test_reproducible_over_ranks(self):
+        """One rank chooses its method; over ranks it is blocked with accuracy norm."""
+        for n in (20, 150):
+            found = set()
+            blocked = ["--method", "blocked", "--accuracy", "norm"]
+            for ranks, threads, more in ((1, 2, blocked), (2, 1, []), (2, 2, []), (3, 1, []), (5, 1, [])):
+                report = self.succeed("eig", "--generate", "random", "--size", n, "--reproducible", *more, "--vectors", "V.mtx",
+                                      ranks=ranks, environment={"OMP_NUM_THREADS": str(threads)})
+                with open(self.path("V.mtx"), "rb") as file:
+                    vectors = hashlib.sha256(file.read()).hexdigest()
+                values = " ".join(f"{value:.17g}" for value in report["results"]["eigenvalues"])
+                found.add((report["results"]["sha256"], vectors, values))
+            self.assertEqual(len(found), 1)
+
     def test_over_ranks(self):
         rng = random.Random(4)
         for n, is_complex in ((23, False), (30, True)):

@@ -182,6 +182,7 @@ void draw_ranks(Random& random, Case& one) {
   draw_block(random, one);
   one.add_knob("place A", random.below(100));
   one.add_knob("place V", random.below(100));
+  one.add_knob("reproducible", random.below(2));
 }
 template <Scalar T> void run_distributed(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
@@ -190,6 +191,7 @@ template <Scalar T> void run_distributed(const World& world, const Case& one, Ve
   const Kokkos::View<Real<T>*, MemorySpace> w("heddle::hunt::w", static_cast<std::size_t>(given.rows));
   JacobiOptions options;
   options.block = static_cast<int>(one.knob("block"));
+  options.reproducible = one.knob("reproducible") != 0;
   eigen::JacobiReport report;
   const Thrown thrown = thrown_by([&] { report = eigen::jacobi(world.all, A, w, V, options); });
   if (!is_finite(given)) {
