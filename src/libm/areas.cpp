@@ -78,7 +78,7 @@ constexpr double second_error = 0x1p-67;
 
 [[gnu::noinline]] double asinh_second(double x) {
   const double z = __builtin_fabs(x);
-  if (!(z >= 0x1p-26 && z < infinity<double>)) return small_special(x);
+  if (bits_of(z) - bits_of(0x1p-26) >= bits_of(infinity<double>) - bits_of(0x1p-26)) return small_special(x);
   Pair value;
   if (z < 0x1p-8) {  // the cubic term, below 2^-17.5 relative, has at most five roundings
     const double y = z * z;
@@ -103,7 +103,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double asinh_body(double x) {
 }
 
 [[gnu::noinline]] double acosh_second(double x) {
-  if (!(x > 1 && x < infinity<double>)) return acosh_special(x);
+  if (bits_of(x) - bits_of(1.0) - 1 >= bits_of(infinity<double>) - bits_of(1.0) - 1) return acosh_special(x);
   const Pair value = x < 0x1p26 ? logarithm_of_pair<common, false>(acosh_argument<common, false>(x))
                                 : logarithm_of_twice<common>(x, -1);
   double result = 0;
@@ -120,7 +120,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double acosh_body(double x) {
 
 [[gnu::noinline]] double atanh_second(double x) {
   const double z = __builtin_fabs(x);
-  if (!(z >= 0x1p-27 && z < 1)) return atanh_special(x);
+  if (bits_of(z) - bits_of(0x1p-27) >= bits_of(1.0) - bits_of(0x1p-27)) return atanh_special(x);
   Pair twice;
   if (z < 0x1p-8) {
     const double y = z * z;

@@ -71,8 +71,8 @@ template <bool fused> HEDDLE_LIBM_INLINE Exponential quick_exponential(double x)
 }
 
 /// cosh x = value 2^power for 0 <= x <= 708: (A + B) cosh r + (A - B) sinh r, A = T_i and B that of -x, both halved.
-/// Six roundings of terms below 2^-8.53 of A + B, that of a test among them, are below 2^-58.9. B below 2^-1000 A is
-/// taken for that.
+/// Six roundings of terms below 2^-8.53 of A + B, that of a test among them, are below 2^-58.9. B below 2^-200 A is
+/// taken for that, so that nothing underflows.
 template <bool fused> HEDDLE_LIBM_INLINE Exponential quick_cosh(double x) {
   std::int64_t k = 0;
   const double count = nearest_integer(x * exp_steps, k);
@@ -80,7 +80,7 @@ template <bool fused> HEDDLE_LIBM_INLINE Exponential quick_cosh(double x) {
   const Pair a = exp_table[k & 127];
   const Pair b = exp_table[-k & 127];
   const std::int64_t difference = (-k >> 7) - (k >> 7);
-  const double factor = power_of_two(difference < -1000 ? -1000 : difference);
+  const double factor = power_of_two(difference < -200 ? -200 : difference);
   const double square = r * r;
   const double odd = multiply_add<fused>(r * square, multiply_add<fused>(square, 1.0 / 120, 1.0 / 6), r);
   const double even = square * multiply_add<fused>(square, multiply_add<fused>(square, 1.0 / 720, 1.0 / 24), 0.5);
