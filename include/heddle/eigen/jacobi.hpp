@@ -136,7 +136,7 @@ JacobiReport jacobi(const ExecutionSpace& space, const StridedMatrix<const T>& A
 /// = 100 takes some milliseconds, n = 1000 some ten seconds of one thread.
 ///
 /// Bits: none, or reproducible for any number of threads with that option; those of `blocked` are then the same on any
-/// CPU. A CPU without fused multiply-adds takes ten times as long for them. Cost: 6 n^3 flops a sweep of `blocked` (4
+/// CPU. A CPU without fused multiply-adds takes 15 times as long for them. Cost: 6 n^3 flops a sweep of `blocked` (4
 /// times that for complex T), with 6 to 9 sweeps; a tridiagonalisation, 8 n^3 and one or two sweeps of
 /// `preconditioned`. Memory: two to four matrices.
 template <class ViewA, class ViewW, class ViewV>
