@@ -93,7 +93,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double in_row_float(const ArcRow& row, 
   return row.value.high + multiply_add<fused>(square, tail, d * row.slope.high);
 }
 
-/// Bound of the relative error of in_row() and the sums after it.
+/// The relative error of in_row() with two more sums.
 inline constexpr double quick_arc_error = 0x1p-60;
 
 /// The row of arctan x, 0 < x <= 1. From half of the first centre on, d would not be exact just below it; so 0.499.
