@@ -65,14 +65,6 @@ template <class Real> [[gnu::cold, gnu::noinline]] Real acos_special(Real x) {
   return static_cast<Real>(0x1.921fb54442d18p+0) + opaque(std::numeric_limits<Real>::min());
 }
 
-HEDDLE_LIBM_INLINE bool certain(Pair value, double relative, double& result) {
-  const double error = __builtin_fabs(value.high) * relative;
-  result = value.high + (value.low + error);
-  return result == value.high + (value.low - error);
-}
-
-/// The second steps are compiled once, for processors with and without fused operations.
-constexpr bool common = HEDDLE_LIBM_FUSED;
 constexpr double second_error = 0x1p-67;
 
 /// sqrt(1 - x^2) as a pair: 1 - x and 1 + x are exact, the root's error is below 2^-100.
@@ -102,7 +94,7 @@ template <bool fused> HEDDLE_LIBM_INLINE Arc smaller_arc(double x) {
   const Arc arc = smaller_arc<common>(__builtin_fabs(x));
   const Pair value = turned_angle(1 - number_of(arc.by_sine), 2 * number_of(arc.by_sine) - 1, arc.value);
   double result = 0;
-  return certain(value, second_error, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
+  return certain_relative(value, second_error, result) ? with_sign_of(result, x) : asin_accurate(x, value.high);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double asin_body(double x) {
@@ -111,8 +103,8 @@ template <bool fused> HEDDLE_LIBM_INLINE double asin_body(double x) {
   const double y = from_bits(size);
   double result = 0;
   if (y > 1 - nearest_to_one) return asin_second(x);
-  return certain(in_row<fused>(arcsine_row(y), y, 0), quick_arc_error, result) ? with_sign_of(result, x)
-                                                                               : asin_second(x);
+  return certain_relative(in_row<fused>(arcsine_row(y), y, 0), quick_arc_error, result) ? with_sign_of(result, x)
+                                                                                        : asin_second(x);
 }
 
 [[gnu::noinline]] double acos_second(double x) {
@@ -121,7 +113,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double asin_body(double x) {
   const double sign = 1 - 2 * number_of(arc.by_sine != is_negative(x));
   const Pair value = turned_angle(share + (1 - share) * 2 * number_of(is_negative(x)), sign, arc.value);
   double result = 0;
-  return certain(value, second_error, result) ? result : acos_accurate(x, arc.value.high, arc.by_sine);
+  return certain_relative(value, second_error, result) ? result : acos_accurate(x, arc.value.high, arc.by_sine);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double acos_body(double x) {
@@ -131,7 +123,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double acos_body(double x) {
   double result = 0;
   if (y > 1 - nearest_to_one) return acos_second(x);
   const Pair arc = in_row<fused>(arcsine_row(y), y, 0);
-  const bool sure = certain(turned_angle(1, 2 * number_of(is_negative(x)) - 1, arc), quick_arc_error, result);
+  const bool sure = certain_relative(turned_angle(1, 2 * number_of(is_negative(x)) - 1, arc), quick_arc_error, result);
   return sure ? result : acos_second(x);
 }
 
@@ -258,7 +250,7 @@ HEDDLE_LIBM_INLINE Octant octant_of(bool steep, bool left) {
   const Octant octant = octant_of(up > across, is_negative(x));
   const Pair arc = arctangent<common>({smaller, 0}, {larger, 0}, smaller / larger);
   double result = 0;
-  const bool sure = certain(turned_angle(octant.quarters, octant.sign, arc), second_error, result);
+  const bool sure = certain_relative(turned_angle(octant.quarters, octant.sign, arc), second_error, result);
   return sure ? with_sign_of(result, y) : atan2_accurate(y, x);
 }
 
@@ -269,7 +261,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double angle_of_point(double y, double 
   const Octant octant = octant_of(up > across, is_negative(x));
   const Pair arc = quick_arctangent<fused>(least_of(across, up), largest_of(across, up));
   double result = 0;
-  const bool sure = certain(turned_angle(octant.quarters, octant.sign, arc), quick_arc_error, result);
+  const bool sure = certain_relative(turned_angle(octant.quarters, octant.sign, arc), quick_arc_error, result);
   return sure ? with_sign_of(result, y) : atan2_second(y, x);
 }
 

@@ -66,14 +66,6 @@ template <bool fused> HEDDLE_LIBM_INLINE Pair logarithm_of_twice(double x, doubl
   return value;
 }
 
-HEDDLE_LIBM_INLINE bool certain(Pair value, double relative, double& result) {
-  const double error = __builtin_fabs(value.high) * relative;
-  result = value.high + (value.low + error);
-  return result == value.high + (value.low - error);
-}
-
-/// The second steps are compiled once, for processors with and without fused operations.
-constexpr bool common = HEDDLE_LIBM_FUSED;
 constexpr double second_error = 0x1p-67;
 
 [[gnu::noinline]] double asinh_second(double x) {
@@ -91,7 +83,7 @@ constexpr double second_error = 0x1p-67;
     value = logarithm_of_twice<common>(z, 1);
   }
   double result = 0;
-  return certain(value, second_error, result) ? with_sign_of(result, x) : asinh_accurate(x, value.high);
+  return certain_relative(value, second_error, result) ? with_sign_of(result, x) : asinh_accurate(x, value.high);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double asinh_body(double x) {
@@ -99,7 +91,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double asinh_body(double x) {
   if (size - bits_of(0x1p-8) >= bits_of(0x1p26) - bits_of(0x1p-8)) return asinh_second(x);
   const Pair value = logarithm_of_pair<fused, true>(asinh_argument<fused>(from_bits(size)));
   double result = 0;
-  return certain(value, quick_logarithm_error, result) ? with_sign_of(result, x) : asinh_second(x);
+  return certain_relative(value, quick_logarithm_error, result) ? with_sign_of(result, x) : asinh_second(x);
 }
 
 [[gnu::noinline]] double acosh_second(double x) {
@@ -107,7 +99,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double asinh_body(double x) {
   const Pair value = x < 0x1p26 ? logarithm_of_pair<common, false>(acosh_argument<common, false>(x))
                                 : logarithm_of_twice<common>(x, -1);
   double result = 0;
-  return certain(value, second_error, result) ? result : acosh_accurate(x, value.high);
+  return certain_relative(value, second_error, result) ? result : acosh_accurate(x, value.high);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double acosh_body(double x) {
@@ -115,7 +107,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double acosh_body(double x) {
   if (bits_of(x) - bits_of(least) >= bits_of(0x1p26) - bits_of(least)) return acosh_second(x);
   const Pair value = logarithm_of_pair<fused, true>(acosh_argument<fused, true>(x));
   double result = 0;
-  return certain(value, quick_logarithm_error, result) ? result : acosh_second(x);
+  return certain_relative(value, quick_logarithm_error, result) ? result : acosh_second(x);
 }
 
 [[gnu::noinline]] double atanh_second(double x) {
@@ -131,8 +123,8 @@ template <bool fused> HEDDLE_LIBM_INLINE double acosh_body(double x) {
     twice = logarithm_of_pair<common, false>(atanh_argument<common>(z));
   }
   double result = 0;
-  return certain({0.5 * twice.high, 0.5 * twice.low}, second_error, result) ? with_sign_of(result, x)
-                                                                            : atanh_accurate(x, twice.high);
+  return certain_relative({0.5 * twice.high, 0.5 * twice.low}, second_error, result) ? with_sign_of(result, x)
+                                                                                     : atanh_accurate(x, twice.high);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double atanh_body(double x) {
@@ -140,7 +132,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double atanh_body(double x) {
   if (size - bits_of(0x1p-8) >= bits_of(1.0) - bits_of(0x1p-8)) return atanh_second(x);
   const Pair twice = logarithm_of_pair<fused, true>(atanh_argument<fused>(from_bits(size)));
   double result = 0;
-  const bool sure = certain({0.5 * twice.high, 0.5 * twice.low}, quick_logarithm_error, result);
+  const bool sure = certain_relative({0.5 * twice.high, 0.5 * twice.low}, quick_logarithm_error, result);
   return sure ? with_sign_of(result, x) : atanh_second(x);
 }
 

@@ -97,7 +97,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double erf_body(double x) {
   const Pair value = erf_pair<fused>(magnitude);
   double result = 0;
   const double error = magnitude < 0.125 ? value.high * erf_small_error : erf_error;
-  return certain_pair(value, error, result) ? with_sign_of(result, x) : erf_accurate(x);
+  return certain(value, error, result) ? with_sign_of(result, x) : erf_accurate(x);
 }
 
 /// value 2^power rounded to a multiple of 2^-1074, for results below 2^-1022: the sum with 2^52 units is exact as a
@@ -129,14 +129,14 @@ template <bool fused> HEDDLE_LIBM_INLINE double erfc_body(double x) {
     const Pair sum = fast_sum(1.0, sign * erf.high);
     // The low parts, below 2^-53, round by 2^-106; the error of the series is below 2^-69.4.
     const double error = magnitude < 0.125 ? 0x1.8p-70 : erf_error;
-    return certain_pair({sum.high, sum.low + sign * erf.low}, error, result) ? result : erfc_accurate(x);
+    return certain({sum.high, sum.low + sign * erf.low}, error, result) ? result : erfc_accurate(x);
   }
   const Complement found = erfc_large<fused>(x);
   if (x >= erfc_small) [[unlikely]] {
     const Pair sum = fast_sum(found.value.high, found.value.low);
     return certain_subnormal(sum, found.power, found.error, result) ? result : erfc_accurate(x);
   }
-  const bool sure = certain_pair(found.value, found.error, result);
+  const bool sure = certain(found.value, found.error, result);
   return sure ? from_bits(bits_of(result) + (static_cast<Word>(found.power) << 52)) : erfc_accurate(x);
 }
 
@@ -161,7 +161,7 @@ template <bool fused> HEDDLE_LIBM_INLINE float erff_body(float x) {
   if (size - 1 >= bits_of(4.0F) - 1) return erf_special(x);
   const double value = erf_short<fused>(static_cast<double>(std::bit_cast<float>(size)));
   float result = 0;
-  return certain_narrow(value, value * erf_short_error, result) ? with_sign_of(result, x) : erf_accurate(x);
+  return certain(value, value * erf_short_error, result) ? with_sign_of(result, x) : erf_accurate(x);
 }
 
 constexpr float erfcf_end = 10.1F;  // 2^-151.3
@@ -175,14 +175,14 @@ template <bool fused> HEDDLE_LIBM_INLINE float erfcf_body(float x) {
   if (x < 1.25F) {
     const double erf = erf_short<fused>(__builtin_fabs(z));
     const double value = x < 0 ? 1 + erf : 1 - erf;
-    return certain_narrow(value, erf_short_error, result) ? result : erfc_accurate(x);
+    return certain(value, erf_short_error, result) ? result : erfc_accurate(x);
   }
   const Centre centre = centre_of(z);
   const double factor = short_value_of<fused>(erfcx_rows[centre.row - 8], z - centre.value);
   // The product, below 2^14.2, rounds by 2^-46.5 of the result, and the table's terms from r^7 on are below 2^-42 of
   // it.
   const double value = exponential_of_steps<fused>(z * z * -exp_steps) * factor;
-  if (!certain_narrow(value, value * 0x1p-41, result)) return erfc_accurate(x);
+  if (!certain(value, value * 0x1p-41, result)) return erfc_accurate(x);
   if (result == 0) [[unlikely]]
     errno = ERANGE;
   return result;

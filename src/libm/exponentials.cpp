@@ -97,9 +97,10 @@ template <class Real> [[gnu::cold, gnu::noinline]] Real expm1_special(Real x) {
 }
 
 HEDDLE_LIBM_INLINE bool certain(const Exponential& e, double error, double& result) {
-  const double upper = e.value.high + (e.value.low + error);
-  result = from_bits(bits_of(upper) + (static_cast<Word>(e.power) << 52));
-  return upper == e.value.high + (e.value.low - error);
+  double scaled = 0;
+  const bool sure = certain(e.value, error, scaled);
+  result = from_bits(bits_of(scaled) + (static_cast<Word>(e.power) << 52));
+  return sure;
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double exp_body(double x) {
@@ -113,8 +114,8 @@ template <bool fused> HEDDLE_LIBM_INLINE double exp_body(double x) {
 /// x less k / 128 is exact, and its product with log 2 is within 2^-104.
 [[gnu::noinline]] double exp2_second(std::int64_t k, double rest) {
   double result = 0;
-  const Pair scaled = product<HEDDLE_LIBM_FUSED>({rest, 0}, log_two_pair[0]);
-  return certain(exponential_of<HEDDLE_LIBM_FUSED>(k, scaled), exponential_error, result)
+  const Pair scaled = product<common>({rest, 0}, log_two_pair[0]);
+  return certain(exponential_of<common>(k, scaled), exponential_error, result)
              ? result
              : exp2_accurate(static_cast<double>(k) * 0x1p-7 + rest);
 }

@@ -166,7 +166,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double tgamma_body(double x) {
   if (x < 0 && is_integer(x)) return tgamma_special(x);
   const Found found = gamma_found<fused>(x);
   double result = 0;
-  if (!certain_pair(found.value, found.error, result)) return tgamma_accurate(x);
+  if (!certain(found.value, found.error, result)) return tgamma_accurate(x);
   result = from_bits(bits_of(result) + (static_cast<Word>(found.power) << 52));
   return x < 0 && has_negative_gamma(x) ? -result : result;
 }
@@ -180,7 +180,7 @@ template <bool fused> HEDDLE_LIBM_INLINE float tgammaf_body(float x) {
   const Found found = gamma_found<fused>(z);
   const double value = from_bits(bits_of(found.value.high + found.value.low) + (static_cast<Word>(found.power) << 52));
   float result = 0;
-  if (!certain_narrow(value, value * 0x1p-51, result)) return tgamma_accurate(x);
+  if (!certain(value, value * 0x1p-51, result)) return tgamma_accurate(x);
   if (result == 0) [[unlikely]]
     errno = ERANGE;
   return x < 0 && has_negative_gamma(z) ? -result : result;
@@ -189,7 +189,7 @@ template <bool fused> HEDDLE_LIBM_INLINE float tgammaf_body(float x) {
 template <bool fused> HEDDLE_LIBM_INLINE double lgamma_finite(double x) {
   const Found found = log_gamma_found<fused>(x);
   double result = 0;
-  return certain_pair(found.value, found.error, result) ? result : lgamma_accurate(x);
+  return certain(found.value, found.error, result) ? result : lgamma_accurate(x);
 }
 
 /// Pairs decide where doubles do not: near zeros above all.
@@ -197,13 +197,13 @@ template <bool fused> HEDDLE_LIBM_INLINE float lgamma_finite_by_pair(float x) {
   const Found found = log_gamma_found<fused>(static_cast<double>(x));
   const double value = found.value.high + found.value.low;
   float result = 0;
-  return certain_narrow(value, found.error + __builtin_fabs(value) * 0x1p-52, result) ? result : lgamma_accurate(x);
+  return certain(value, found.error + __builtin_fabs(value) * 0x1p-52, result) ? result : lgamma_accurate(x);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE float lgamma_finite(float x) {
   const Short found = short_log_gamma<fused>(static_cast<double>(x));
   float result = 0;
-  if (!certain_narrow(found.value, found.error, result)) result = lgamma_finite_by_pair<fused>(x);
+  if (!certain(found.value, found.error, result)) result = lgamma_finite_by_pair<fused>(x);
   return result == infinity<float> ? overflow<float>(false) : result;
 }
 

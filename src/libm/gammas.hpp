@@ -8,16 +8,6 @@
 
 namespace heddle::libm {
 
-/// log(s.high + s.low) for a normalised s > 0: the low part's omitted terms are below 2^-79 relative to s.
-template <bool fused> HEDDLE_LIBM_INLINE Pair logarithm_of_sum(Pair s) {
-  const Word bits = bits_of(s.high);
-  const Split parts = split<fused>(bits, 0);
-  const double low = s.low * power_of_two(1023 - static_cast<std::int64_t>(bits >> 52)) * log_factor[parts.row];
-  Pair value = logarithm<fused>(parts);
-  value.low += multiply_add<fused>(low, multiply_add<fused>(parts.rest, parts.rest, -parts.rest), low);
-  return value;
-}
-
 /// The relative error of log_gamma_of(): that of the rows, whose terms from r^3 on are below 2^-19.5 and have three
 /// roundings that count, below 2^-70.9.
 inline constexpr double log_gamma_error = 0x1.6p-71;
@@ -211,7 +201,7 @@ template <bool fused> HEDDLE_LIBM_INLINE Found log_gamma_found(double x) {
     main = reflected_of_small(log_gamma);
     error += __builtin_fabs(log_gamma.high) * log_gamma_error;
   }
-  const Pair log = logarithm_of_sum<fused>(sine);
+  const Pair log = logarithm_of_pair<fused, false>(sine);
   const Pair sum = exact_sum(main.high, -log.high);
   return {{sum.high, sum.low + (main.low - log.low)}, error, 0};
 }

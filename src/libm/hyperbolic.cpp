@@ -101,11 +101,6 @@ template <bool fused> HEDDLE_LIBM_INLINE Both both(double magnitude) {
 /// Errors of both, each below exponential_error in units of the scale, absolute.
 constexpr double both_error = 2 * exponential_error;
 
-HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
-  result = value.high + (value.low + error);
-  return result == value.high + (value.low - error);
-}
-
 template <bool fused> HEDDLE_LIBM_INLINE double sinh_body(double x) {
   const Word size = bits_of(x) << 1 >> 1;
   if (size - bits_of(0x1p-26) > bits_of(708.0) - bits_of(0x1p-26)) return sinh_special(x, 0x1p-26);
@@ -120,9 +115,6 @@ template <bool fused> HEDDLE_LIBM_INLINE double sinh_body(double x) {
   const bool sure = certain({sum.high, sum.low + (parts.large.low - parts.small.low)}, both_error, result);
   return sure ? with_sign_of(result * parts.scale, x) : sinh_accurate(x);
 }
-
-/// The second steps are compiled once, for processors with and without fused operations.
-constexpr bool common = HEDDLE_LIBM_FUSED;
 
 [[gnu::noinline]] double cosh_second(double x) {
   const Both parts = both<common>(__builtin_fabs(x));

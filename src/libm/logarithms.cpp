@@ -65,7 +65,7 @@ template <Base base> constexpr Pair inverse = base == Base::two ? inverse_log_tw
 /// The logarithm times 1 / log 2 or 1 / log 10 in 106 bits; its low part, below 2^-19 of the high one, rounds by 2^-72.
 template <Base base> [[gnu::noinline]] double scaled_second(double x) {
   if (bits_of(x) - 1 >= bits_of(infinity<double>) - 1) return log_special(x);
-  constexpr bool fused = HEDDLE_LIBM_FUSED;
+  constexpr bool fused = common;
   const Pair value = logarithm<fused>(x);
   double result = 0;
   const bool sure = certain<fused>(product<fused>(value, inverse<base>), 0x1p-68, result);

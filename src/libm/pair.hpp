@@ -202,4 +202,21 @@ template <class Real> [[gnu::cold, gnu::noinline]] inline void raise_underflow()
   opaque(least * least);
 }
 
+/// Ziv's rounding test: return true if all numbers within `error` of the value round alike. `result` is that number.
+HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
+  result = value.high + (value.low + error);
+  return result == value.high + (value.low - error);
+}
+HEDDLE_LIBM_INLINE bool certain(double value, double error, float& result) {
+  result = static_cast<float>(value + error);
+  return result == static_cast<float>(value - error);
+}
+/// The same for an error relative to the value.
+HEDDLE_LIBM_INLINE bool certain_relative(Pair value, double error, double& result) {
+  return certain(value, __builtin_fabs(value.high) * error, result);
+}
+
+/// The second steps of functions that have two are compiled once, for processors with and without fused operations.
+inline constexpr bool common = HEDDLE_LIBM_FUSED;
+
 }  // namespace heddle::libm

@@ -63,16 +63,4 @@ HEDDLE_LIBM_INLINE Centre centre_of(double x) {
   return {from_bits(rounded << 47), static_cast<std::int64_t>(rounded) - (std::int64_t{1023} << 5)};
 }
 
-/// Return true if all numbers within `error` of the sum round alike; `result` gets the rounded one.
-HEDDLE_LIBM_INLINE bool certain_pair(Pair value, double error, double& result) {
-  result = value.high + (value.low + error);
-  return result == value.high + (value.low - error);
-}
-
-/// The float nearest to all numbers within `error` of x, if it is one.
-HEDDLE_LIBM_INLINE bool certain_narrow(double x, double error, float& result) {
-  result = static_cast<float>(x + error);
-  return result == static_cast<float>(x - error);
-}
-
 }  // namespace heddle::libm

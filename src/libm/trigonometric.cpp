@@ -33,10 +33,8 @@ HEDDLE_LIBM_INLINE Reduced reduce(double x) {
 }
 
 /// r's absolute error 2^-104 beside the relative bound.
-HEDDLE_LIBM_INLINE bool certain(Pair value, double error, double& result) {
-  const double magnitude = __builtin_fabs(value.high) * error + 0x1p-104;
-  result = value.high + (value.low + magnitude);
-  return result == value.high + (value.low - magnitude);
+HEDDLE_LIBM_INLINE bool certain_sine(Pair value, double& result) {
+  return certain(value, __builtin_fabs(value.high) * sine_error + 0x1p-104, result);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double sin_body(double x) {
@@ -44,7 +42,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double sin_body(double x) {
   if (magnitude - bits_of(0x1p-26) >= bits_of(infinity<double>) - bits_of(0x1p-26)) return odd_special(x);
   const Reduced reduced = reduce(x);
   double result = 0;
-  return certain(sine<fused>(reduced.k, reduced.r), sine_error, result) ? result : sine_accurate(x, 0);
+  return certain_sine(sine<fused>(reduced.k, reduced.r), result) ? result : sine_accurate(x, 0);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE double cos_body(double x) {
@@ -52,7 +50,7 @@ template <bool fused> HEDDLE_LIBM_INLINE double cos_body(double x) {
   if (magnitude - bits_of(0x1p-27) >= bits_of(infinity<double>) - bits_of(0x1p-27)) return cosine_special(x);
   const Reduced reduced = reduce(x);
   double result = 0;
-  return certain(sine<fused>(reduced.k + 256, reduced.r), sine_error, result) ? result : sine_accurate(x, 1);
+  return certain_sine(sine<fused>(reduced.k + 256, reduced.r), result) ? result : sine_accurate(x, 1);
 }
 
 template <bool fused> HEDDLE_LIBM_INLINE void sincos_body(double x, double* sine, double* cosine) {
@@ -65,10 +63,9 @@ template <bool fused> HEDDLE_LIBM_INLINE void sincos_body(double x, double* sine
   const Reduced reduced = reduce(x);
   const Row row = row_of(reduced.k);
   const Rests rests = rests_of<fused>(reduced.r);
-  if (!certain(turned<fused>(row.sine, row.cosine, reduced.r, rests), sine_error, *sine)) *sine = sine_accurate(x, 0);
+  if (!certain_sine(turned<fused>(row.sine, row.cosine, reduced.r, rests), *sine)) *sine = sine_accurate(x, 0);
   const Pair minus_sine{-row.sine.high, -row.sine.low};
-  if (!certain(turned<fused>(row.cosine, minus_sine, reduced.r, rests), sine_error, *cosine))
-    *cosine = sine_accurate(x, 1);
+  if (!certain_sine(turned<fused>(row.cosine, minus_sine, reduced.r, rests), *cosine)) *cosine = sine_accurate(x, 1);
 }
 
 /// The quotient of both, with the errors of both; r's absolute error counts times 1 + q^2. The low part of the sine,
@@ -165,11 +162,6 @@ template <bool fused> HEDDLE_LIBM_INLINE double sine_float(std::int64_t k, doubl
   const double cosine_part =
       square * multiply_add<fused>(square, multiply_add<fused>(square, -1.0 / 720, 1.0 / 24), -0.5);
   return s + multiply_add<fused>(s, cosine_part, c * sine_part);
-}
-
-HEDDLE_LIBM_INLINE bool certain(double value, double error, float& result) {
-  result = static_cast<float>(value + error);
-  return result == static_cast<float>(value - error);
 }
 
 template <bool fused, int quarters> HEDDLE_LIBM_INLINE float sine_body(float x) {

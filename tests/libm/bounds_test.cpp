@@ -14,26 +14,37 @@
 namespace heddle::libm::test {
 namespace {
 
-/// The largest error of pairs, relative to the exact value, as a power of two.
-class Largest {
- public:
-  Largest() {
-    mpfr_init2(x_, 300);
-    mpfr_init2(exact_, 300);
-    mpfr_init2(found_, 300);
+/// An exact value by MPFR.
+class Exact {
+ protected:
+  explicit Exact(mpfr_prec_t bits) {
+    mpfr_init2(x_, 53);
+    mpfr_init2(exact_, bits);
   }
-  Largest(const Largest&) = delete;
-  Largest& operator=(const Largest&) = delete;
-  ~Largest() {
+  Exact(const Exact&) = delete;
+  Exact& operator=(const Exact&) = delete;
+  ~Exact() {
     mpfr_clear(x_);
     mpfr_clear(exact_);
-    mpfr_clear(found_);
   }
-  void add(Compute compute, double x, Pair found, std::int64_t power = 0, double weight = 1) {
+  void set(Compute compute, double x) {
     mpfr_set_emin(-5000);
     mpfr_set_emax(5000);
     mpfr_set_d(x_, x, MPFR_RNDN);
     compute(exact_, x_, MPFR_RNDN);
+  }
+
+  mpfr_t x_;
+  mpfr_t exact_;
+};
+
+/// The largest error of pairs, relative to the exact value, as a power of two.
+class Largest : Exact {
+ public:
+  Largest() : Exact(300) { mpfr_init2(found_, 300); }
+  ~Largest() { mpfr_clear(found_); }
+  void add(Compute compute, double x, Pair found, std::int64_t power = 0, double weight = 1) {
+    set(compute, x);
     mpfr_set_d(found_, found.high, MPFR_RNDN);
     mpfr_add_d(found_, found_, found.low, MPFR_RNDN);
     mpfr_mul_2si(found_, found_, power, MPFR_RNDN);
@@ -44,8 +55,6 @@ class Largest {
   [[nodiscard]] double power() const { return std::log2(largest_); }
 
  private:
-  mpfr_t x_;
-  mpfr_t exact_;
   mpfr_t found_;
   double largest_ = 0;
 };
@@ -103,23 +112,11 @@ template <bool fused> void check_all() {
 }
 
 /// The largest ratio of a pair's error to the bound that its rounding test takes.
-class Ratio {
+class Ratio : Exact {
  public:
-  Ratio() {
-    mpfr_init2(x_, 53);
-    mpfr_init2(exact_, 180);
-  }
-  Ratio(const Ratio&) = delete;
-  Ratio& operator=(const Ratio&) = delete;
-  ~Ratio() {
-    mpfr_clear(x_);
-    mpfr_clear(exact_);
-  }
+  Ratio() : Exact(180) {}
   void add(Compute compute, double x, Pair found, double bound, std::int64_t power = 0) {
-    mpfr_set_emin(-5000);
-    mpfr_set_emax(5000);
-    mpfr_set_d(x_, x, MPFR_RNDN);
-    compute(exact_, x_, MPFR_RNDN);
+    set(compute, x);
     mpfr_abs(exact_, exact_, MPFR_RNDN);
     mpfr_div_2si(exact_, exact_, power, MPFR_RNDN);
     mpfr_sub_d(exact_, exact_, found.high, MPFR_RNDN);
@@ -136,8 +133,6 @@ class Ratio {
   }
 
  private:
-  mpfr_t x_;
-  mpfr_t exact_;
   double largest_ = 0;
   double worst_ = 0;
 };
