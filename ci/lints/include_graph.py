@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import command
 import rooms
 
 GENERATED = {"absent_libraries.hpp", "git_hash.hpp"}  # written by CMake and by the build
@@ -410,19 +411,10 @@ def self_test():
     return 1 if wrong else 0
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+def lint(root):
     findings, files = check(root)
-    for finding in findings:
-        print(finding)
-    print(f"include graph: {files} files, {len(findings)} findings")
-    return 1 if findings else 0
+    return findings, f"include graph: {files} files, {len(findings)} findings"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run(__doc__, self_test, lint))

@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import command
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 SUFFIXES = {".hpp", ".cpp", ".h"}
 # The names of a header that is looked for; behind the bar, headers that bring them along in every library there is.
@@ -239,18 +241,10 @@ def self_test():
     return 1 if failed else 0
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    findings = check(Path(sys.argv[1]) if len(sys.argv) == 2 else Path(__file__).resolve().parents[2])
-    for line in findings:
-        print(line)
-    print(f"includes: {len(findings)} findings")
-    return 1 if findings else 0
+def lint(root):
+    findings = check(root)
+    return findings, f"includes: {len(findings)} findings"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run(__doc__, self_test, lint))

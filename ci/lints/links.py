@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from urllib.parse import unquote
 
+import command
+
 INLINE = re.compile(r"\]\(\s*<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
 DEFINED = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)>?", re.MULTILINE)
 OF_HTML = re.compile(r"<[a-zA-Z][^>]*?\b(?:href|src)\s*=\s*[\"']([^\"']*)[\"']")
@@ -127,18 +129,10 @@ def self_test():
     return 1 if wrong else 0
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    findings, links = check(sys.argv[1] if len(sys.argv) == 2 else Path(__file__).parents[2])
-    for line in findings:
-        print(line)
-    print(f"links: {links} links, {len(findings)} that lead nowhere")
-    return 1 if findings else 0
+def lint(root):
+    findings, links = check(root)
+    return findings, f"links: {links} links, {len(findings)} that lead nowhere"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run(__doc__, self_test, lint))

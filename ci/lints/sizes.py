@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path, PurePosixPath
 
+import command
+
 MOST_FILES = 25
 MOST_LINES = 450
 SOURCES = {".cpp", ".hpp", ".h", ".py", ".pyi"}
@@ -90,19 +92,10 @@ def self_test():
     return bool(wrong)
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if len(sys.argv) > 2 or sys.argv[1:2] and sys.argv[1].startswith("-"):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    root = Path(sys.argv[1] if len(sys.argv) == 2 else Path(__file__).parents[2]).resolve()
+def lint(root):
     findings, folders, sources = check(root, LEFT_OUT)
-    for finding in findings:
-        print(finding)
-    print(f"sizes: {folders} folders, {sources} sources, {len(findings)} findings")
-    return bool(findings)
+    return findings, f"sizes: {folders} folders, {sources} sources, {len(findings)} findings"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.run(__doc__, self_test, lint))
