@@ -22,27 +22,7 @@ kind = "expm"
 every = 4
 state = true
 """
-SMALL_BY_TAYLOR_SERIES = """
-[grid]
-xmin = -6.0
-xmax = 6.0
-points = 61
-kinetic = "fd2"
-[potential]
-charge = 1.0
-softening = 1.0
-[nuclei]
-motion = "stretch"
-[time]
-step = 0.02
-steps = 20
-[propagator]
-kind = "expm"
-degree = 10
-[output]
-every = 4
-state = true
-"""
+SMALL_BY_TAYLOR_SERIES = SMALL.replace('"fd4"', '"fd2"').replace('kind = "expm"', 'kind = "expm"\ndegree = 10')
 
 
 class TdseTest(TdseCommandTest):
