@@ -3,7 +3,7 @@
 
     heddle verify --manifest --python >x86-64.txt
     ci/other-machine aarch64 >aarch64.txt
-    ci/other-machine aarch64 heddle run python3 src/drivers/manifest/python_results.py >>aarch64.txt
+    ci/other-machine aarch64 heddle run --libm python3 src/drivers/manifest/python_results.py >>aarch64.txt
     ci/machines.py x86-64.txt aarch64.txt ...     the columns, by the files' names
 """
 

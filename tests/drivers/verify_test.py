@@ -70,6 +70,7 @@ class Verify(TdseCommandTest):
                                   environment={"HEDDLE_PYTHON": sys.executable})
         self.assertEqual(result.code, 0, result.errors + result.output)
         self.assertRegex(result.output, r"\n[0-9a-f]{16}  numpy eigvals complex\n")
+        self.assertRegex(result.output, r"\n[0-9a-f]{16}  libm neural network\n")
 
     def test_refusals_of_the_manifest(self):
         self.refuse("verify", message="no file; expected files of `heddle tdse`, or --manifest", fresh=True)
