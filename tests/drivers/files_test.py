@@ -209,15 +209,15 @@ class Reports(CommandTest):
         self.assertFalse(os.path.exists(self.path("-")))
 
     def test_a_failed_computation_writes_its_report(self):
-        self.write("deck.toml", DECK)
-        failing = ["tdse", "deck.toml", "--set", "initial.kind=imaginary-time", "--set", "initial.tolerance=1e-30"]
+        write_market(self.path("A.mtx"), [[800.0]])
+        failing = ["expm", "--input", "A.mtx"]
         for ranks in (1, 2):
-            self.refuse(*failing, "--json", "report.json", code=1, ranks=ranks, message="imaginary time")
+            self.refuse(*failing, "--json", "report.json", code=1, ranks=ranks, message="overflow")
             report = self.report()
-            self.assertEqual(report["command"], "tdse")
+            self.assertEqual(report["command"], "expm")
             self.assertEqual(report["failure"]["exit_code"], 1)
-            self.assertIn("imaginary time", report["failure"]["message"])
-            self.assertEqual(report["inputs"]["points"], 61)
+            self.assertIn("overflow", report["failure"]["message"])
+            self.assertEqual(report["inputs"]["input"], "A.mtx")
             os.remove(self.path("report.json"))
         self.assertEqual(json.loads(self.run_command(*failing, "--json", "-").output)["failure"]["exit_code"], 1)
         # Bad usage is no computation.
