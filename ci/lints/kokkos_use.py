@@ -9,6 +9,10 @@
                  initialises it on the default instance, which may be at other work. view_alloc() takes the instance.
     lambdas      KOKKOS_LAMBDA or KOKKOS_CLASS_LAMBDA where nvcc has none: in the body of a test (a private member
                  function), in other private or protected members, and in generic lambdas.
+    headers      KOKKOS_LAMBDA or KOKKOS_CLASS_LAMBDA in a header that several sources of src/ or tests/ include. nvcc wraps such
+                 a lambda in a class that is copied through pointers, which each source sets for itself, and the linker
+                 keeps one source's copy of what Kokkos makes of the class: the pointers may be those that nobody has set.
+                 A class with a call operator works everywhere.
     vectors      a View of the library's memory over the elements of a std::vector, in tests/, perf/ and examples/: GPUs do
                  not reach them. Views of Kokkos::HostSpace are meant for that.
 
@@ -153,6 +157,31 @@ def vectors(text):
     yield from sorted(lines)
 
 
+def shared_headers(files):
+    """(path, line) of extended lambdas in headers that several sources include; `files` are texts by path below the root."""
+    def included(path):
+        for name in re.findall(r"^#include [<\"]([\w/.]+\.hpp)[>\"]", files[path], re.M):
+            for folder in ("include/", "src/", "tests/", str(pathlib.PurePosixPath(path).parent) + "/"):
+                if folder + name in files:
+                    yield folder + name
+
+    below = {path: set(included(path)) for path in files}
+    sources = dict.fromkeys(files, 0)
+    for source in files:
+        if source.endswith(".cpp"):
+            reached, ahead = set(), [source]
+            while ahead:
+                new = below[ahead.pop()] - reached
+                reached |= new
+                ahead += new
+            for path in reached:
+                sources[path] += 1
+    for path, count in sources.items():
+        if count > 1:
+            code = code_of(files[path])
+            yield from ((path, line_of(code, lambda_.start())) for lambda_ in EXTENDED.finditer(code))
+
+
 CHECKS = ((reductions, "several results", ("include", "src")),
           (instances, "device memory without an instance", ("include", "src")),
           (lambdas, "an extended lambda where nvcc has none", ("include", "src", "tests", "perf", "examples")),
@@ -179,6 +208,12 @@ def self_test():
                           ("struct A { void f() {", "} };"), ("void f() { g([&](int x) {", "}); }"),
                           ("TEST(A, B) { f(); }\nvoid g() {", "}"), ("template <class T> void f() {", "}")):
         assert not list(lambdas(before + kernel + after)), before
+    header = "#pragma once\nvoid f() { g(KOKKOS_LAMBDA(int i) { a(i) = 0; }); }  // KOKKOS_LAMBDA\n"
+    files = {"src/a/a.hpp": header, "include/heddle/b.hpp": '#include "a/a.hpp"\n', "src/c.cpp": "#include <heddle/b.hpp>\n",
+             "tests/d.cpp": "void d();\n"}
+    assert not list(shared_headers(files)), "one source alone"
+    files["tests/d.cpp"] = '#include "a/a.hpp"\n'
+    assert list(shared_headers(files)) == [("src/a/a.hpp", 2)]
     declared = "std::vector<T> x(n);\nstd::vector<R> y, z;\n"
     maker = "template <class U> MatrixView<U> matrix(U* data, Index m) {\n return MatrixView<U>(data, layout(m)); }\n"
     for use, lines in (("MatrixView<T>(x.data(), m);", [3]), ("const StridedVector<R> w(z.data(), n);", [3]),
@@ -198,6 +233,11 @@ def main():
         return 0
     root = pathlib.Path(__file__).resolve().parents[2]
     found = False
+    files = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for folder in ("include", "src", "tests")
+             for path in sorted((root / folder).rglob("*.[ch]pp"))}
+    for name, line in shared_headers(files):
+        print(f"{name}:{line}: an extended lambda in a header of several sources (ci/lints/kokkos_use.py says why)")
+        found = True
     for check, what, folders in CHECKS:
         for folder in folders:
             for path in sorted((root / folder).rglob("*.[ch]pp")):

@@ -18,19 +18,48 @@ template <class T> struct Elements {
   KOKKOS_INLINE_FUNCTION T& operator()(Index i, Index j) const { return data[i + j * leading]; }
 };
 
+// Kernels of headers are classes, not lambdas: nvcc's wrapper of a lambda works in one source alone
+// (ci/lints/kokkos_use.py).
+
+/// body(i, j) down a run of rows of column j, and the run of one row.
+template <class Body> struct EachOfRun {
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(Index j, Index begin, Index end) const {
+    for (Index i = begin; i < end; ++i) {
+      body(i, j);
+    }
+  }
+};
+template <class Body> struct RunOfOne {
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { body(j, i, i + 1); }
+};
+/// target(i, j) = source(i, j).
+template <class T> struct CopyElement {
+  Elements<const T> source;
+  Elements<T> target;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { target(i, j) = source(i, j); }
+};
+/// body(j, begin, end) for run k of all columns of `rows` elements, `chunks` runs each.
+template <class Body> struct HostRun {
+  static constexpr Index chunk = 1024;
+  Body body;
+  Index rows;
+  Index chunks;
+  void operator()(Index k) const {
+    const Index begin = k % chunks * chunk;
+    body(k / chunks, begin, begin + chunk < rows ? begin + chunk : rows);
+  }
+};
+
 /// body(j, begin, end) for runs of rows that make up each column j, on the host: long enough to vectorise, and many
 /// enough to share out evenly among the threads.
 template <class Body>
 void for_each_host_run(const ExecutionSpace& space, const std::string& label, Index rows, Index columns,
                        const Body& body) {
-  constexpr Index chunk = 1024;
-  const Index chunks = (rows + chunk - 1) / chunk;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
-      KOKKOS_LAMBDA(Index k) {
-        const Index begin = k % chunks * chunk;
-        body(k / chunks, begin, begin + chunk < rows ? begin + chunk : rows);
-      });
+  const Index chunks = (rows + HostRun<Body>::chunk - 1) / HostRun<Body>::chunk;
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, chunks * columns),
+                       HostRun<Body>{body, rows, chunks});
 }
 
 /// body(i, j) for 0 <= i < rows, 0 <= j < columns, down the columns; ordered on `space`, does not block.
@@ -41,12 +70,7 @@ void for_each_element(const ExecutionSpace& space, const std::string& label, Ind
     return;
   }
   if constexpr (on_host) {
-    for_each_host_run(
-        space, label, rows, columns, KOKKOS_LAMBDA(Index j, Index begin, Index end) {
-          for (Index i = begin; i < end; ++i) {
-            body(i, j);
-          }
-        });
+    for_each_host_run(space, label, rows, columns, EachOfRun<Body>{body});
   } else {
     Kokkos::parallel_for(
         label,
@@ -67,8 +91,7 @@ void for_each_run(const ExecutionSpace& space, const std::string& label, Index r
   if constexpr (on_host) {
     for_each_host_run(space, label, rows, columns, body);
   } else {
-    for_each_element(
-        space, label, rows, columns, KOKKOS_LAMBDA(Index i, Index j) { body(j, i, i + 1); });
+    for_each_element(space, label, rows, columns, RunOfOne<Body>{body});
   }
 }
 
@@ -76,11 +99,8 @@ void for_each_run(const ExecutionSpace& space, const std::string& label, Index r
 template <class T>
 void copy_elements(const ExecutionSpace& space, const std::string& label, const MatrixView<const T>& from,
                    const MatrixView<T>& to) {
-  const Elements<const T> source(from);
-  const Elements<T> target(to);
-  for_each_element(
-      space, label, static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
-      KOKKOS_LAMBDA(Index i, Index j) { target(i, j) = source(i, j); });
+  for_each_element(space, label, static_cast<Index>(to.extent(0)), static_cast<Index>(to.extent(1)),
+                   CopyElement<T>{Elements<const T>(from), Elements<T>(to)});
 }
 
 /// Column-major view of rows x columns elements at `data` with a leading dimension; unowned.

@@ -50,6 +50,22 @@ struct Share {
   }
 };
 
+/// packed(i, j) = the element of a part at (i, j), and the reverse.
+template <class T> struct PackElement {
+  Elements<const T> from;
+  Elements<T> to;
+  Position row;
+  Position column;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { to(i, j) = from(row(i), column(j)); }
+};
+template <class T> struct UnpackElement {
+  Elements<const T> from;
+  Elements<T> to;
+  Position row;
+  Position column;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { to(row(i), column(j)) = from(i, j); }
+};
+
 /// packed = part of local, in the order of its indices; does not block.
 template <class T>
 void pack(const ExecutionSpace& space, const MatrixView<const T>& local, const Share& part,
@@ -58,13 +74,9 @@ void pack(const ExecutionSpace& space, const MatrixView<const T>& local, const S
     copy_elements<T>(space, "heddle::dist::pack", part.block(local), packed);
     return;
   }
-  const Elements<const T> from(local);
-  const Elements<T> to(packed);
-  const Position row(part.rows);
-  const Position column(part.columns);
   for_each_element(
       space, "heddle::dist::pack", part.rows.count, part.columns.count,
-      KOKKOS_LAMBDA(Index i, Index j) { to(i, j) = from(row(i), column(j)); });
+      PackElement<T>{Elements<const T>(local), Elements<T>(packed), Position(part.rows), Position(part.columns)});
 }
 
 /// part of local = packed; does not block.
@@ -75,13 +87,9 @@ void unpack(const ExecutionSpace& space, const MatrixView<const T>& packed, cons
     copy_elements<T>(space, "heddle::dist::unpack", packed, part.block(local));
     return;
   }
-  const Elements<const T> from(packed);
-  const Elements<T> to(local);
-  const Position row(part.rows);
-  const Position column(part.columns);
   for_each_element(
       space, "heddle::dist::unpack", part.rows.count, part.columns.count,
-      KOKKOS_LAMBDA(Index i, Index j) { to(row(i), column(j)) = from(i, j); });
+      UnpackElement<T>{Elements<const T>(packed), Elements<T>(local), Position(part.rows), Position(part.columns)});
 }
 
 /// One rank's side of an exchange between its placement `mine` of a matrix and another's: the elements that it shares

@@ -80,10 +80,15 @@ template <Scalar T> HostMatrix<T> to_host(const MatrixView<T>& view) {
   return host;
 }
 
-/// Ones, but for one element. (nvcc takes no KOKKOS_LAMBDA in the body of a test, a private member function.)
+template <class T> struct OnesBut {
+  Index row;
+  Index column;
+  T element;
+  KOKKOS_INLINE_FUNCTION T operator()(Index i, Index j) const { return i == row && j == column ? element : T(1); }
+};
+/// Ones, but for one element.
 template <Scalar T> void fill_ones_but(const DistributedMatrix<T>& A, Index row, Index column, T element) {
-  fill(
-      A, KOKKOS_LAMBDA(Index i, Index j) { return i == row && j == column ? element : T(1); });
+  fill(A, OnesBut<T>{row, column, element});
 }
 
 using Complex = std::complex<double>;

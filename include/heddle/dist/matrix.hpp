@@ -68,27 +68,36 @@ template <Scalar T> class DistributedMatrix {
   MatrixView<T> local_;
 };
 
+namespace impl {
+// Element k of a rank's part, which is row and column of its place in the whole matrix.
+template <class T, class Function> struct FillElement {
+  T* elements;
+  Index leading;
+  Index height;
+  CyclicAxis rows;
+  CyclicAxis columns;
+  int grid_row;
+  int grid_column;
+  Function f;
+  KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
+    const Index i = k % height;
+    const Index j = k / height;
+    elements[i + j * leading] = f(rows.global(grid_row, i), columns.global(grid_column, j));
+  }
+};
+}  // namespace impl
+
 /// Sets A(i, j) = f(i, j) for all (i, j) of the whole matrix. `f` is a KOKKOS_LAMBDA or functor (Index, Index) -> T.
 /// Does not block.
 template <Scalar T, class Function>
   requires(!std::convertible_to<Function, T>)
 void fill(const DistributedMatrix<T>& A, const Function& f) {
-  T* const elements = A.local().data();
-  const auto leading = static_cast<Index>(A.local().stride(1));
-  const CyclicAxis rows = A.placement().row_axis();
-  const CyclicAxis columns = A.placement().column_axis();
-  const int p = A.grid_row();
-  const int q = A.grid_column();
-  const auto height = static_cast<Index>(A.local().extent(0));
-  Kokkos::parallel_for(
-      "heddle::dist::fill",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(A.communicator().space(), 0,
-                                                                    static_cast<Index>(A.local().size())),
-      KOKKOS_LAMBDA(Index k) {
-        const Index i = k % height;
-        const Index j = k / height;
-        elements[i + j * leading] = f(rows.global(p, i), columns.global(q, j));
-      });
+  Kokkos::parallel_for("heddle::dist::fill",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
+                           A.communicator().space(), 0, static_cast<Index>(A.local().size())),
+                       impl::FillElement<T, Function>{A.local().data(), static_cast<Index>(A.local().stride(1)),
+                                                      static_cast<Index>(A.local().extent(0)), A.placement().row_axis(),
+                                                      A.placement().column_axis(), A.grid_row(), A.grid_column(), f});
 }
 
 // Scalar arguments may be of any type that converts to the matrix's elements: -1, 0.5, std::complex for

@@ -54,14 +54,20 @@ template <class... Views> [[nodiscard]] std::string hash_of_views(const Views&..
   return hash.digest();
 }
 
+/// elements[k] = element(k, 0).
+template <class T> struct FillRandom {
+  T* elements;
+  RandomElement<T> element;
+  KOKKOS_INLINE_FUNCTION void operator()(Index k) const { elements[k] = element(k, 0); }
+};
+
 /// Make element k of a View, in the order of memory, that of RandomElement in row k and column 0.
 template <class View> void fill_random(const View& view, std::uint64_t seed) {
-  const RandomElement<typename View::non_const_value_type> element{seed};
-  const auto elements = view.data();
+  using T = typename View::non_const_value_type;
   Kokkos::parallel_for(
       "heddle::driver::fill_random",
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(0, static_cast<Index>(view.span())),
-      KOKKOS_LAMBDA(Index k) { elements[k] = element(k, 0); });
+      FillRandom<T>{view.data(), RandomElement<T>{seed}});
   Kokkos::fence();
 }
 

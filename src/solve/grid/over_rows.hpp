@@ -54,6 +54,28 @@ std::vector<double> on_every_rank(const OptionalRanks& ranks, Index count,
   return all;
 }
 
+/// found(i) = the reduction of element(i, j) over j, and that over i for column j.
+template <class Join, class Element> struct JoinRow {
+  Element element;
+  Index columns;
+  Kokkos::View<double*, MemorySpace> found;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    double value = 0.0;
+    for (Index j = 0; j < columns; ++j) value = Join{}(value, element(i, j));
+    found(i) = value;
+  }
+};
+template <class Join, class Element> struct JoinColumn {
+  Element element;
+  Index rows;
+  Kokkos::View<double*, MemorySpace> found;
+  KOKKOS_INLINE_FUNCTION void operator()(Index j) const {
+    double value = 0.0;
+    for (Index i = 0; i < rows; ++i) value = Join{}(value, element(i, j));
+    found(j) = value;
+  }
+};
+
 /// Return for every row of A the reduction from 0 of element(i, j) over its columns in order, i and j being local, on
 /// every rank. Collective. Cost: a pass over A, along its columns on CPUs.
 template <class Join, Scalar T, class Element>
@@ -63,9 +85,9 @@ std::vector<double> over_rows(const PlacedMatrix<T>& A, const std::string& label
   const auto columns = static_cast<Index>(A.local().extent(1));
   const Kokkos::View<double*, MemorySpace> found(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
                                                  static_cast<std::size_t>(rows));
-  const Join join;
   if constexpr (on_host) {
     constexpr Index chunk = 512;
+    const Join join;
     Kokkos::parallel_for(
         label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, (rows + chunk - 1) / chunk),
         [=](Index k) {
@@ -76,12 +98,8 @@ std::vector<double> over_rows(const PlacedMatrix<T>& A, const std::string& label
           }
         });
   } else {
-    Kokkos::parallel_for(
-        label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows), KOKKOS_LAMBDA(Index i) {
-          double value = 0.0;
-          for (Index j = 0; j < columns; ++j) value = join(value, element(i, j));
-          found(i) = value;
-        });
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows),
+                         JoinRow<Join, Element>{element, columns, found});
   }
   return on_every_rank<Join>(A.ranks(), A.rows(), found, [&](Index i) { return A.global_row(i); });
 }
@@ -95,13 +113,8 @@ std::vector<double> over_columns(const PlacedMatrix<T>& A, const std::string& la
   const auto columns = static_cast<Index>(A.local().extent(1));
   const Kokkos::View<double*, MemorySpace> found(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
                                                  static_cast<std::size_t>(columns));
-  const Join join;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns), KOKKOS_LAMBDA(Index j) {
-        double value = 0.0;
-        for (Index i = 0; i < rows; ++i) value = join(value, element(i, j));
-        found(j) = value;
-      });
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, columns),
+                       JoinColumn<Join, Element>{element, rows, found});
   return on_every_rank<Join>(A.ranks(), A.columns(), found, [&](Index j) { return A.global_column(j); });
 }
 

@@ -155,25 +155,30 @@ struct OnDiagonal {
   }
 };
 
+/// The elements of I, and of A - I.
+template <class T> struct SetIdentity {
+  OnDiagonal on_diagonal;
+  Elements<T> a;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { a(i, j) = on_diagonal(i, j) ? T(1) : T(0); }
+};
+template <class T> struct SubtractIdentity {
+  OnDiagonal on_diagonal;
+  Elements<T> a;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
+    if (on_diagonal(i, j)) a(i, j) -= T(1);
+  }
+};
+
 /// A = I: ones on the diagonal, zeros elsewhere.
 template <Scalar T> void set_identity(const PlacedMatrix<T>& A) {
-  const OnDiagonal on_diagonal(A);
-  const Elements<T> a(A.local());
-  for_each_element(
-      A.space(), "heddle::solve::identity", static_cast<Index>(A.local().extent(0)),
-      static_cast<Index>(A.local().extent(1)),
-      KOKKOS_LAMBDA(Index i, Index j) { a(i, j) = on_diagonal(i, j) ? T(1) : T(0); });
+  for_each_element(A.space(), "heddle::solve::identity", static_cast<Index>(A.local().extent(0)),
+                   static_cast<Index>(A.local().extent(1)), SetIdentity<T>{OnDiagonal(A), Elements<T>(A.local())});
 }
 
 /// A = A - I.
 template <Scalar T> void subtract_identity(const PlacedMatrix<T>& A) {
-  const OnDiagonal on_diagonal(A);
-  const Elements<T> a(A.local());
-  for_each_element(
-      A.space(), "heddle::solve::subtract_identity", static_cast<Index>(A.local().extent(0)),
-      static_cast<Index>(A.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
-        if (on_diagonal(i, j)) a(i, j) -= T(1);
-      });
+  for_each_element(A.space(), "heddle::solve::subtract_identity", static_cast<Index>(A.local().extent(0)),
+                   static_cast<Index>(A.local().extent(1)), SubtractIdentity<T>{OnDiagonal(A), Elements<T>(A.local())});
 }
 
 /// Throws Error(argument) for a matrix that is not square.

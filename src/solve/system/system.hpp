@@ -31,6 +31,14 @@ inline std::vector<Index> order_of(const std::vector<Index>& pivots, bool back) 
   return other;
 }
 
+/// x(i, j) = kept(sources(i), j).
+template <class T> struct TakeRow {
+  Elements<T> kept;
+  Elements<T> x;
+  Kokkos::View<Index*, MemorySpace> sources;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { x(i, j) = kept(sources(i), j); }
+};
+
 /// Factors in the placement that substitution wants, and systems with them, with a workspace for factors of one order.
 template <Scalar T> class FactoredSystem {
  public:
@@ -81,7 +89,7 @@ template <Scalar T> class FactoredSystem {
     triangle(Triangle::lower, Operation::none, Diagonal::stored, X);
     triangle(Triangle::lower, Operation::conjugate_transpose, Diagonal::stored, X);
   }
-  /// X(i, :) becomes row order[i] of X. (nvcc takes no KOKKOS_LAMBDA in a private member function.)
+  /// X(i, :) becomes row order[i] of X.
   void take_rows(const std::vector<Index>& order, const MatrixView<T>& X) {
     const ExecutionSpace& space = ranks_.space();
     const auto rows = static_cast<Index>(X.extent(0));
@@ -95,12 +103,8 @@ template <Scalar T> class FactoredSystem {
     space.fence("heddle::solve::rows");  // `order` is read until then.
     const MatrixView<T> copy = matrix_view(before_.data(), rows, columns, rows);
     copy_elements<T>(space, "heddle::solve::keep_rows", X, copy);
-    const Elements<T> kept(copy);
-    const Elements<T> x(X);
-    const auto sources = order_;
-    for_each_element(
-        space, "heddle::solve::take_rows", rows, columns,
-        KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = kept(sources(i), j); });
+    for_each_element(space, "heddle::solve::take_rows", rows, columns,
+                     TakeRow<T>{Elements<T>(copy), Elements<T>(X), order_});
   }
 
  private:
