@@ -63,6 +63,22 @@ template <class Source> struct InPart {
   }
 };
 
+template <class Source> struct CountChosen {
+  InPart<Source> is_here;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot, Index& sum) const { sum += is_here(slot) ? 1 : 0; }
+};
+template <class Source> struct ListChosen {
+  InPart<Source> is_here;
+  Kokkos::View<Index*, MemorySpace> chosen;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot, Index& sum, bool last) const {
+    if (!is_here(slot)) return;
+    if (last) chosen(sum) = slot;
+    ++sum;
+  }
+};
+
 /// Returns the slots that exist and whose keys' hashes are in this part of `parts`. Equal keys are in one part.
 template <class Source>
 Kokkos::View<Index*, MemorySpace> chosen_slots(SearchRecorder& recorder, const Source& source, int part, int parts) {
@@ -70,16 +86,11 @@ Kokkos::View<Index*, MemorySpace> chosen_slots(SearchRecorder& recorder, const S
   const ExecutionSpace& space = recorder.space();
   const InPart<Source> is_here{source, static_cast<Word>(part), static_cast<Word>(parts)};
   Index count = 0;
-  Kokkos::parallel_reduce(
-      "heddle::search::count_chosen", Policy(space, 0, source.slots()),
-      KOKKOS_LAMBDA(Index slot, Index & sum) { sum += is_here(slot) ? 1 : 0; }, count);
+  Kokkos::parallel_reduce("heddle::search::count_chosen", Policy(space, 0, source.slots()),
+                          CountChosen<Source>{is_here}, count);
   const auto chosen = recorder.array<Index>("heddle::search::chosen", count);
-  Kokkos::parallel_scan(
-      "heddle::search::choose", Policy(space, 0, source.slots()), KOKKOS_LAMBDA(Index slot, Index & sum, bool last) {
-        if (!is_here(slot)) return;
-        if (last) chosen(sum) = slot;
-        ++sum;
-      });
+  Kokkos::parallel_scan("heddle::search::choose", Policy(space, 0, source.slots()),
+                        ListChosen<Source>{is_here, chosen});
   recorder.phase("prepare");
   return chosen;
 }

@@ -35,6 +35,51 @@ class TablePlaces {
   int shift_ = 0;
 };
 
+template <class Slot, class Source> struct HashOfSlot {
+  Kokkos::View<Slot*, MemorySpace> fighting;
+  Source source;
+  HashFunction function;
+  Kokkos::View<std::uint32_t*, MemorySpace> hashes;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    const auto slot = static_cast<Index>(fighting(i));
+    hashes(slot) = source.hash(function, slot);
+  }
+};
+template <class Slot> struct WriteToTable {
+  Kokkos::View<Slot*, MemorySpace> from;
+  TablePlaces place;
+  Kokkos::View<std::uint32_t*, MemorySpace> hashes;
+  Kokkos::View<Slot*, MemorySpace> table;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    const Slot slot = from(i);
+    // Any order of stores is correct.
+    Kokkos::atomic_store(&table(place(hashes(slot))), slot);
+  }
+};
+template <class Slot, class Source> struct CheckWinner {
+  Kokkos::View<Slot*, MemorySpace> from;
+  TablePlaces place;
+  Kokkos::View<std::uint32_t*, MemorySpace> hashes;
+  Kokkos::View<Slot*, MemorySpace> table;
+  Source source;
+  Kokkos::View<Slot*, MemorySpace> joined;
+  Kokkos::View<Slot*, MemorySpace> to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index& sum, bool last) const {
+    const Slot slot = from(i);
+    const Slot winner = table(place(hashes(slot)));
+    const bool same = winner == slot || source.same(static_cast<Index>(winner), static_cast<Index>(slot));
+    if (same) {
+      if (last) joined(slot) = winner;
+      return;
+    }
+    if (last) to(sum) = slot;
+    ++sum;
+  }
+};
+
 /// Returns the slot that each slot joined: itself, or the winner of its place that it equals. -1 marks slots that
 /// joined none: those left in `fighting`, and slots that don't exist.
 template <class Slot, class Source>
@@ -45,11 +90,8 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
   auto n = static_cast<Index>(fighting.extent(0));
   recorder.phase("prepare");
   auto hashes = recorder.array<std::uint32_t>("heddle::search::hashes", source.slots());
-  Kokkos::parallel_for(
-      "heddle::search::hash", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
-        const auto slot = static_cast<Index>(fighting(i));
-        hashes(slot) = source.hash(function, slot);
-      });
+  Kokkos::parallel_for("heddle::search::hash", Policy(space, 0, n),
+                       HashOfSlot<Slot, Source>{fighting, source, function, hashes});
   recorder.phase("hash");
   auto table = recorder.array<Slot>("heddle::search::table", TablePlaces::for_keys(n));
   auto joined = recorder.array<Slot>("heddle::search::joined", source.slots());
@@ -57,30 +99,12 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
   auto losers = recorder.array<Slot>("heddle::search::losers", n);
   int rounds = 0;
   while (n > 0) {
-    const auto from = fighting;
-    const auto to = losers;
     const TablePlaces place(n);
-    Kokkos::parallel_for(
-        "heddle::search::fight", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
-          const Slot slot = from(i);
-          // Any order of stores is correct.
-          Kokkos::atomic_store(&table(place(hashes(slot))), slot);
-        });
+    Kokkos::parallel_for("heddle::search::fight", Policy(space, 0, n),
+                         WriteToTable<Slot>{fighting, place, hashes, table});
     Index remaining = 0;
-    Kokkos::parallel_scan(
-        "heddle::search::check", Policy(space, 0, n),
-        KOKKOS_LAMBDA(Index i, Index & sum, bool last) {
-          const Slot slot = from(i);
-          const Slot winner = table(place(hashes(slot)));
-          const bool same = winner == slot || source.same(static_cast<Index>(winner), static_cast<Index>(slot));
-          if (same) {
-            if (last) joined(slot) = winner;
-            return;
-          }
-          if (last) to(sum) = slot;
-          ++sum;
-        },
-        remaining);
+    Kokkos::parallel_scan("heddle::search::check", Policy(space, 0, n),
+                          CheckWinner<Slot, Source>{fighting, place, hashes, table, source, joined, losers}, remaining);
     ++rounds;
     recorder.report().collisions += remaining;
     std::swap(fighting, losers);
@@ -97,47 +121,88 @@ Kokkos::View<Slot*, MemorySpace> fight(SearchRecorder& recorder, const Source& s
   return joined;
 }
 
+/// Instead of a slot: none, or several.
+template <class Slot> inline constexpr Slot no_slot = static_cast<Slot>(-1);
+template <class Slot> inline constexpr Slot many_slots = static_cast<Slot>(-2);
+
+template <class Slot> struct FindMate {
+  Kokkos::View<Slot*, MemorySpace> joined;
+  Kokkos::View<Slot*, MemorySpace> mate;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot) const {
+    const Slot winner = joined(slot);
+    if (winner != no_slot<Slot> && static_cast<Index>(winner) != slot) {
+      Kokkos::atomic_store(&mate(winner), static_cast<Slot>(slot));
+    }
+  }
+};
+template <class Slot, class Sink> struct ReportAlone {
+  Kokkos::View<Slot*, MemorySpace> joined;
+  Kokkos::View<Slot*, MemorySpace> mate;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot, Index& crowded) const {
+    const Slot winner = joined(slot);
+    if (winner == no_slot<Slot>) return;
+    if (static_cast<Index>(winner) == slot) {
+      if (Kokkos::atomic_load(&mate(slot)) == no_slot<Slot>) sink.alone(slot);
+    } else if (Kokkos::atomic_load(&mate(winner)) != static_cast<Slot>(slot)) {
+      Kokkos::atomic_store(&mate(winner), many_slots<Slot>);
+      ++crowded;
+    }
+  }
+};
+template <class Slot, class Sink> struct ReportMany {
+  Kokkos::View<Slot*, MemorySpace> joined;
+  Kokkos::View<Slot*, MemorySpace> mate;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot) const {
+    const Slot winner = joined(slot);
+    if (winner != no_slot<Slot> && mate(winner) == many_slots<Slot>) sink.many(slot);
+  }
+};
+template <class Slot> struct CountMember {
+  Kokkos::View<Slot*, MemorySpace> joined;
+  Kokkos::View<Index*, MemorySpace> first;
+  Kokkos::View<Index*, MemorySpace> members;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot) const {
+    const Slot winner = joined(slot);
+    if (winner == no_slot<Slot>) return;
+    Kokkos::atomic_min(&first(winner), slot);
+    Kokkos::atomic_inc(&members(winner));
+  }
+};
+template <class Slot, class Sink> struct ReportMember {
+  Kokkos::View<Slot*, MemorySpace> joined;
+  Kokkos::View<Index*, MemorySpace> first;
+  Kokkos::View<Index*, MemorySpace> members;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot) const {
+    const Slot winner = joined(slot);
+    if (winner == no_slot<Slot>) return;
+    sink.member(slot, first(winner));
+    if (first(winner) == slot) sink.group(slot, members(winner));
+  }
+};
+
 template <class Slot, class Source, class Sink>
 void search_hash_fight(SearchRecorder& recorder, const Source& source, HashFunction function,
                        const std::vector<int>& word_bits, const Sink& sink) {
   const ExecutionSpace& space = recorder.space();
   Kokkos::View<Slot*, MemorySpace> left;
   auto joined = fight<Slot>(recorder, source, function, left);
-  constexpr Slot none = static_cast<Slot>(-1);
-  constexpr Slot many = static_cast<Slot>(-2);
   const Policy all(space, 0, source.slots());
   if constexpr (!Sink::groups) {
     // A second fight finds one slot equal to each winner.
     auto mate = recorder.array<Slot>("heddle::search::mate", source.slots());
-    Kokkos::deep_copy(space, mate, none);
-    Kokkos::parallel_for(
-        "heddle::search::mate", all, KOKKOS_LAMBDA(Index slot) {
-          const Slot winner = joined(slot);
-          if (winner != none && static_cast<Index>(winner) != slot) {
-            Kokkos::atomic_store(&mate(winner), static_cast<Slot>(slot));
-          }
-        });
+    Kokkos::deep_copy(space, mate, no_slot<Slot>);
+    Kokkos::parallel_for("heddle::search::mate", all, FindMate<Slot>{joined, mate});
     Index crowds = 0;
-    Kokkos::parallel_reduce(
-        "heddle::search::alone", all,
-        KOKKOS_LAMBDA(Index slot, Index & crowded) {
-          const Slot winner = joined(slot);
-          if (winner == none) return;
-          if (static_cast<Index>(winner) == slot) {
-            if (Kokkos::atomic_load(&mate(slot)) == none) sink.alone(slot);
-          } else if (Kokkos::atomic_load(&mate(winner)) != static_cast<Slot>(slot)) {
-            Kokkos::atomic_store(&mate(winner), many);
-            ++crowded;
-          }
-        },
-        crowds);
-    if (crowds > 0) {
-      Kokkos::parallel_for(
-          "heddle::search::many", all, KOKKOS_LAMBDA(Index slot) {
-            const Slot winner = joined(slot);
-            if (winner != none && mate(winner) == many) sink.many(slot);
-          });
-    }
+    Kokkos::parallel_reduce("heddle::search::alone", all, ReportAlone<Slot, Sink>{joined, mate, sink}, crowds);
+    if (crowds > 0) Kokkos::parallel_for("heddle::search::many", all, ReportMany<Slot, Sink>{joined, mate, sink});
     recorder.phase("find");
     recorder.drop(mate);
   } else {
@@ -145,20 +210,8 @@ void search_hash_fight(SearchRecorder& recorder, const Source& source, HashFunct
     auto members = recorder.array<Index>("heddle::search::members", source.slots());
     Kokkos::deep_copy(space, first, Kokkos::reduction_identity<Index>::min());
     Kokkos::deep_copy(space, members, Index{0});
-    Kokkos::parallel_for(
-        "heddle::search::count", all, KOKKOS_LAMBDA(Index slot) {
-          const Slot winner = joined(slot);
-          if (winner == none) return;
-          Kokkos::atomic_min(&first(winner), slot);
-          Kokkos::atomic_inc(&members(winner));
-        });
-    Kokkos::parallel_for(
-        "heddle::search::members", all, KOKKOS_LAMBDA(Index slot) {
-          const Slot winner = joined(slot);
-          if (winner == none) return;
-          sink.member(slot, first(winner));
-          if (first(winner) == slot) sink.group(slot, members(winner));
-        });
+    Kokkos::parallel_for("heddle::search::count", all, CountMember<Slot>{joined, first, members});
+    Kokkos::parallel_for("heddle::search::members", all, ReportMember<Slot, Sink>{joined, first, members, sink});
     recorder.phase("find");
     recorder.drop(first);
     recorder.drop(members);

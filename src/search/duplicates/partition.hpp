@@ -76,20 +76,30 @@ Passes planned_passes(const ExecutionSpace& space, const Kokkos::View<Index*, Me
   return passes;
 }
 
+struct BeginBucket {
+  Kokkos::View<Index*, MemorySpace> counts;
+  BucketRange pass;
+  Kokkos::View<Index*, MemorySpace> begin;
+  Kokkos::View<Index*, MemorySpace> cursors;
+  Index width;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index b, Index& sum, bool last) const {
+    if (last) {
+      begin(b) = sum;
+      if (b < width) cursors(b) = sum;
+    }
+    if (b < width) sum += counts(pass.first + b);
+  }
+};
+
 /// Computes where the records of each bucket of a pass begin; the last element of `begin` is their end.
 inline void place_buckets(const ExecutionSpace& space, const Kokkos::View<Index*, MemorySpace>& counts,
                           const BucketRange& pass, const Kokkos::View<Index*, MemorySpace>& begin,
                           const Kokkos::View<Index*, MemorySpace>& cursors) {
   const Index width = pass.last - pass.first;
-  Kokkos::parallel_scan(
-      "heddle::search::begin", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, width + 1),
-      KOKKOS_LAMBDA(Index b, Index & sum, bool last) {
-        if (last) {
-          begin(b) = sum;
-          if (b < width) cursors(b) = sum;
-        }
-        if (b < width) sum += counts(pass.first + b);
-      });
+  Kokkos::parallel_scan("heddle::search::begin",
+                        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, width + 1),
+                        BeginBucket{counts, pass, begin, cursors, width});
 }
 
 /// Searches all keys of `blocks`, which calls its argument with each Source in turn, the same every time. `whole` is a

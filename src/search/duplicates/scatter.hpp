@@ -36,6 +36,33 @@ struct BucketRange {
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool holds(Index bucket) const { return bucket >= first && bucket < last; }
 };
 
+template <Packing packing, class Source> struct CountKeysOfItem {
+  Source source;
+  BucketOf<packing> bucket_of;
+  Kokkos::View<Index*, MemorySpace> counts;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index item) const {
+    each_key<packing>(source, item,
+                      [&](Index, const PackedFor<packing>& key) { Kokkos::atomic_inc(&counts(bucket_of(key))); });
+  }
+};
+template <Packing packing, class Source> struct ScatterKeysOfItem {
+  Source source;
+  BucketOf<packing> bucket_of;
+  Kokkos::View<Record<packing>*, MemorySpace> records;
+  BucketRange pass;
+  Kokkos::View<Index*, MemorySpace> cursors;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index item) const {
+    each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
+      const Index bucket = bucket_of(key);
+      if (!pass.holds(bucket)) return;
+      const Index at = Kokkos::atomic_fetch_inc(&cursors(bucket - pass.first));
+      records(at) = Record<packing>(key, slot);
+    });
+  }
+};
+
 /// Scatter on devices: one atomic addition a key to count, and one to find its place. The order of records in a bucket
 /// is not deterministic; records written at about the same time are adjacent, and combine in the second-level cache.
 template <Packing packing> class DeviceScatter {
@@ -55,28 +82,15 @@ template <Packing packing> class DeviceScatter {
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
   template <class Source> void count(const Source& source) {
-    const auto counts = counts_;
-    const auto bucket_of = bucket_of_;
-    Kokkos::parallel_for(
-        "heddle::search::count", range(source), KOKKOS_LAMBDA(Index item) {
-          each_key<packing>(source, item,
-                            [&](Index, const PackedFor<packing>& key) { Kokkos::atomic_inc(&counts(bucket_of(key))); });
-        });
+    Kokkos::parallel_for("heddle::search::count", range(source),
+                         CountKeysOfItem<packing, Source>{source, bucket_of_, counts_});
   }
   /// `cursors` holds the place of the next record of each bucket of the pass, initially the first.
   template <class Source>
   void scatter(const Source& source, const Kokkos::View<Record<packing>*, MemorySpace>& records,
                const BucketRange& pass, const Counts& cursors) {
-    const auto bucket_of = bucket_of_;
-    Kokkos::parallel_for(
-        "heddle::search::scatter", range(source), KOKKOS_LAMBDA(Index item) {
-          each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
-            const Index bucket = bucket_of(key);
-            if (!pass.holds(bucket)) return;
-            const Index at = Kokkos::atomic_fetch_inc(&cursors(bucket - pass.first));
-            records(at) = Record<packing>(key, slot);
-          });
-        });
+    Kokkos::parallel_for("heddle::search::scatter", range(source),
+                         ScatterKeysOfItem<packing, Source>{source, bucket_of_, records, pass, cursors});
   }
 
  private:
@@ -88,6 +102,97 @@ template <Packing packing> class DeviceScatter {
   SearchRecorder& recorder_;
   BucketOf<packing> bucket_of_;
   Counts counts_;
+};
+
+template <Packing packing, class Source> struct CountKeysOfPiece {
+  Source source;
+  BucketOf<packing> bucket_of;
+  Index pieces;
+  Index buckets;
+  Kokkos::View<Index*, MemorySpace> by_piece;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index piece) const {
+    Index* const mine = by_piece.data() + piece * buckets;
+    for (Index b = 0; b < buckets; ++b) mine[b] = 0;
+    for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
+      each_key<packing>(source, item, [&](Index, const PackedFor<packing>& key) { ++mine[bucket_of(key)]; });
+    }
+  }
+};
+struct SumCountsOfBucket {
+  Index pieces;
+  Index buckets;
+  Kokkos::View<Index*, MemorySpace> by_piece;
+  Kokkos::View<Index*, MemorySpace> counts;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index b) const {
+    Index sum = 0;
+    for (Index piece = 0; piece < pieces; ++piece) sum += by_piece(piece * buckets + b);
+    counts(b) = sum;
+  }
+};
+/// Computes where each piece's records of a bucket begin.
+struct PlaceBucket {
+  Index pieces;
+  Index buckets;
+  Kokkos::View<Index*, MemorySpace> by_piece;
+  BucketRange pass;
+  Kokkos::View<Index*, MemorySpace> cursors;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index b) const {
+    Index at = cursors(b - pass.first);
+    for (Index piece = 0; piece < pieces; ++piece) {
+      const Index here = by_piece(piece * buckets + b);
+      by_piece(piece * buckets + b) = at;
+      at += here;
+    }
+    cursors(b - pass.first) = at;
+  }
+};
+/// Buffer of a bucket's records, at their places in a cache line of memory.
+template <Packing packing> struct alignas(64) RecordLine {
+  static constexpr Index size = packing == Packing::two ? 8 : 4;
+  Record<packing> record[size];
+
+  void flush(const Kokkos::View<Record<packing>*, MemorySpace>& records, Index begin, Index end) const {
+    Record<packing>* const to = records.data();
+    for (Index at = begin; at < end; ++at) to[at] = record[at % size];
+  }
+};
+template <Packing packing, class Source> struct ScatterKeysOfPiece {
+  using Line = RecordLine<packing>;
+
+  Source source;
+  BucketOf<packing> bucket_of;
+  Index pieces;
+  Index buckets;
+  Kokkos::View<Index*, MemorySpace> by_piece;
+  Kokkos::View<Record<packing>*, MemorySpace> records;
+  BucketRange pass;
+  Index width;
+  Kokkos::View<Line*, MemorySpace> lines;
+  Kokkos::View<Index*, MemorySpace> begins;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index piece) const {
+    Index* const next = by_piece.data() + piece * buckets + pass.first;
+    Index* const begin = begins.data() + piece * width;
+    Line* const mine = lines.data() + piece * width;
+    std::copy_n(next, width, begin);
+    for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
+      each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
+        const Index bucket = bucket_of(key);
+        if (!pass.holds(bucket)) return;
+        const Index b = bucket - pass.first;
+        const Index at = next[b]++;
+        mine[b].record[at % Line::size] = Record<packing>(key, slot);
+        if (at % Line::size == Line::size - 1) {
+          mine[b].flush(records, begin[b], at + 1);
+          begin[b] = at + 1;
+        }
+      });
+    }
+    for (Index b = 0; b < width; ++b) mine[b].flush(records, begin[b], next[b]);
+  }
 };
 
 /// Scatter on hosts: each thread has a run of items and its own counts, and writes a cache line of records at a time.
@@ -112,85 +217,27 @@ template <Packing packing> class HostScatter {
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
   template <class Source> void count(const Source& source) {
-    const auto bucket_of = bucket_of_;
-    const Index pieces = pieces_;
-    const Index buckets = buckets_;
-    const auto by_piece = by_piece_;
-    const auto counts = counts_;
-    Kokkos::parallel_for(
-        "heddle::search::count", each_piece(), KOKKOS_LAMBDA(Index piece) {
-          Index* const mine = by_piece.data() + piece * buckets;
-          for (Index b = 0; b < buckets; ++b) mine[b] = 0;
-          for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
-            each_key<packing>(source, item, [&](Index, const PackedFor<packing>& key) { ++mine[bucket_of(key)]; });
-          }
-        });
-    Kokkos::parallel_for(
-        "heddle::search::count_all", each_bucket(0, buckets), KOKKOS_LAMBDA(Index b) {
-          Index sum = 0;
-          for (Index piece = 0; piece < pieces; ++piece) sum += by_piece(piece * buckets + b);
-          counts(b) = sum;
-        });
+    Kokkos::parallel_for("heddle::search::count", each_piece(),
+                         CountKeysOfPiece<packing, Source>{source, bucket_of_, pieces_, buckets_, by_piece_});
+    Kokkos::parallel_for("heddle::search::count_all", each_bucket(0, buckets_),
+                         SumCountsOfBucket{pieces_, buckets_, by_piece_, counts_});
   }
   template <class Source>
   void scatter(const Source& source, const Kokkos::View<Record<packing>*, MemorySpace>& records,
                const BucketRange& pass, const Counts& cursors) {
-    const auto bucket_of = bucket_of_;
-    const Index pieces = pieces_;
-    const Index buckets = buckets_;
     const Index width = pass.last - pass.first;
-    const auto by_piece = by_piece_;
-    // Computes where each piece's records of a bucket begin.
-    Kokkos::parallel_for(
-        "heddle::search::places", each_bucket(pass.first, pass.last), KOKKOS_LAMBDA(Index b) {
-          Index at = cursors(b - pass.first);
-          for (Index piece = 0; piece < pieces; ++piece) {
-            const Index here = by_piece(piece * buckets + b);
-            by_piece(piece * buckets + b) = at;
-            at += here;
-          }
-          cursors(b - pass.first) = at;
-        });
-    using Line = RecordLine;
-    auto lines = recorder_.array<Line>("heddle::search::lines", pieces * width);
-    auto begins = recorder_.array<Index>("heddle::search::begins", pieces * width);
-    Kokkos::parallel_for(
-        "heddle::search::scatter", each_piece(), KOKKOS_LAMBDA(Index piece) {
-          Index* const next = by_piece.data() + piece * buckets + pass.first;
-          Index* const begin = begins.data() + piece * width;
-          Line* const mine = lines.data() + piece * width;
-          std::copy_n(next, width, begin);
-          for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
-            each_key<packing>(source, item, [&](Index slot, const PackedFor<packing>& key) {
-              const Index bucket = bucket_of(key);
-              if (!pass.holds(bucket)) return;
-              const Index b = bucket - pass.first;
-              const Index at = next[b]++;
-              mine[b].record[at % Line::size] = Record<packing>(key, slot);
-              if (at % Line::size == Line::size - 1) {
-                mine[b].flush(records, begin[b], at + 1);
-                begin[b] = at + 1;
-              }
-            });
-          }
-          for (Index b = 0; b < width; ++b) mine[b].flush(records, begin[b], next[b]);
-        });
+    Kokkos::parallel_for("heddle::search::places", each_bucket(pass.first, pass.last),
+                         PlaceBucket{pieces_, buckets_, by_piece_, pass, cursors});
+    auto lines = recorder_.array<RecordLine<packing>>("heddle::search::lines", pieces_ * width);
+    auto begins = recorder_.array<Index>("heddle::search::begins", pieces_ * width);
+    Kokkos::parallel_for("heddle::search::scatter", each_piece(),
+                         ScatterKeysOfPiece<packing, Source>{source, bucket_of_, pieces_, buckets_, by_piece_, records,
+                                                             pass, width, lines, begins});
     recorder_.drop(lines);
     recorder_.drop(begins);
   }
 
  private:
-  // Buffer of a bucket's records, at their places in a cache line of memory.
-  struct alignas(64) RecordLine {
-    static constexpr Index size = packing == Packing::two ? 8 : 4;
-    Record<packing> record[size];
-
-    void flush(const Kokkos::View<Record<packing>*, MemorySpace>& records, Index begin, Index end) const {
-      Record<packing>* const to = records.data();
-      for (Index at = begin; at < end; ++at) to[at] = record[at % size];
-    }
-  };
-
   auto each_piece() const {
     return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), 0, pieces_);
   }

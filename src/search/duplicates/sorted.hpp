@@ -32,22 +32,77 @@ void sort_recorded(SearchRecorder& recorder, Kokkos::View<Key*, MemorySpace>& ke
   recorder.phase("sort");
 }
 
+template <class Slot, class Source> struct ListExisting {
+  Source source;
+  Kokkos::View<Slot*, MemorySpace> slots;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index slot, Index& sum, bool last) const {
+    if (!source.exists(slot)) return;
+    if (last) slots(sum) = static_cast<Slot>(slot);
+    ++sum;
+  }
+};
+
 /// Returns the slots that exist, in order.
 template <class Slot, class Source>
 Kokkos::View<Slot*, MemorySpace> existing_slots(SearchRecorder& recorder, const Source& source) {
   const ExecutionSpace& space = recorder.space();
   auto slots = recorder.array<Slot>("heddle::search::slots", source.slots());
   Index count = 0;
-  Kokkos::parallel_scan(
-      "heddle::search::existing", Policy(space, 0, source.slots()),
-      KOKKOS_LAMBDA(Index slot, Index & sum, bool last) {
-        if (!source.exists(slot)) return;
-        if (last) slots(sum) = static_cast<Slot>(slot);
-        ++sum;
-      },
-      count);
+  Kokkos::parallel_scan("heddle::search::existing", Policy(space, 0, source.slots()),
+                        ListExisting<Slot, Source>{source, slots}, count);
   return Kokkos::subview(slots, std::pair<Index, Index>(0, count));
 }
+
+template <class Slot, class Source> struct CompareWithLast {
+  Source source;
+  Kokkos::View<Slot*, MemorySpace> slots;
+  Index n;
+  Kokkos::View<std::uint8_t*, MemorySpace> again;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    again(i) = i > 0 && i < n && source.same(static_cast<Index>(slots(i - 1)), static_cast<Index>(slots(i))) ? 1 : 0;
+  }
+};
+template <class Slot, class Sink> struct MarkSorted {
+  Kokkos::View<std::uint8_t*, MemorySpace> again;
+  Kokkos::View<Slot*, MemorySpace> slots;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    if (again(i) == 0 && again(i + 1) == 0) {
+      sink.alone(static_cast<Index>(slots(i)));
+    } else if (again(i) != 0 && again(i + 1) != 0) {
+      for (Index k = i - 1; k <= i + 1; ++k) sink.many(static_cast<Index>(slots(k)));
+    }
+  }
+};
+struct NumberGroup {
+  Kokkos::View<std::uint8_t*, MemorySpace> again;
+  Kokkos::View<Index*, MemorySpace> group;
+  Kokkos::View<Index*, MemorySpace> begin;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index& sum, bool last) const {
+    sum += 1 - again(i);
+    if (last) {
+      group(i) = sum - 1;
+      if (again(i) == 0) begin(sum - 1) = i;
+    }
+  }
+};
+template <class Slot, class Sink> struct ReportSorted {
+  Kokkos::View<std::uint8_t*, MemorySpace> again;
+  Kokkos::View<Index*, MemorySpace> group;
+  Kokkos::View<Index*, MemorySpace> begin;
+  Kokkos::View<Slot*, MemorySpace> slots;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    const Index first = begin(group(i));
+    sink.member(static_cast<Index>(slots(i)), static_cast<Index>(slots(first)));
+    if (again(i + 1) == 0) sink.group(static_cast<Index>(slots(first)), i + 1 - first);
+  }
+};
 
 /// Reports to `sink` on slots sorted so that equal keys are adjacent, each group in increasing order.
 template <class Slot, class Source, class Sink>
@@ -57,45 +112,40 @@ void report_sorted(SearchRecorder& recorder, const Source& source, const Kokkos:
   const auto n = static_cast<Index>(slots.extent(0));
   // Whether a slot's key is that of the one before it.
   auto again = recorder.array<std::uint8_t>("heddle::search::again", n + 1);
-  Kokkos::parallel_for(
-      "heddle::search::compare", Policy(space, 0, n + 1), KOKKOS_LAMBDA(Index i) {
-        again(i) =
-            i > 0 && i < n && source.same(static_cast<Index>(slots(i - 1)), static_cast<Index>(slots(i))) ? 1 : 0;
-      });
+  Kokkos::parallel_for("heddle::search::compare", Policy(space, 0, n + 1),
+                       CompareWithLast<Slot, Source>{source, slots, n, again});
   if constexpr (!Sink::groups) {
-    Kokkos::parallel_for(
-        "heddle::search::mark", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
-          if (again(i) == 0 && again(i + 1) == 0) {
-            sink.alone(static_cast<Index>(slots(i)));
-          } else if (again(i) != 0 && again(i + 1) != 0) {
-            for (Index k = i - 1; k <= i + 1; ++k) sink.many(static_cast<Index>(slots(k)));
-          }
-        });
+    Kokkos::parallel_for("heddle::search::mark", Policy(space, 0, n), MarkSorted<Slot, Sink>{again, slots, sink});
   } else {
     auto group = recorder.array<Index>("heddle::search::group", n);
     auto begin = recorder.array<Index>("heddle::search::begin", n + 1);
     Index groups = 0;
-    Kokkos::parallel_scan(
-        "heddle::search::groups", Policy(space, 0, n),
-        KOKKOS_LAMBDA(Index i, Index & sum, bool last) {
-          sum += 1 - again(i);
-          if (last) {
-            group(i) = sum - 1;
-            if (again(i) == 0) begin(sum - 1) = i;
-          }
-        },
-        groups);
-    Kokkos::parallel_for(
-        "heddle::search::members", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
-          const Index first = begin(group(i));
-          sink.member(static_cast<Index>(slots(i)), static_cast<Index>(slots(first)));
-          if (again(i + 1) == 0) sink.group(static_cast<Index>(slots(first)), i + 1 - first);
-        });
+    Kokkos::parallel_scan("heddle::search::groups", Policy(space, 0, n), NumberGroup{again, group, begin}, groups);
+    Kokkos::parallel_for("heddle::search::members", Policy(space, 0, n),
+                         ReportSorted<Slot, Sink>{again, group, begin, slots, sink});
     recorder.drop(group);
     recorder.drop(begin);
   }
   recorder.drop(again);
 }
+
+/// Puts words [begin, end) of the key of slot `from(i)` in one.
+template <class Slot, class Source> struct JoinWords {
+  Source source;
+  Kokkos::View<Slot*, MemorySpace> from;
+  int begin;
+  int end;
+  Kokkos::View<Word*, MemorySpace> to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    Word key = 0;
+    for (int k = begin; k < end; ++k) {
+      const int more = source.word_bits(k);
+      key = (more == 64 ? 0 : key << more) | source.word(static_cast<Index>(from(i)), k);
+    }
+    to(i) = key;
+  }
+};
 
 /// Sorts slots, initially in increasing order, by their keys, and reports.
 template <class Slot, class Source, class Sink>
@@ -112,17 +162,8 @@ void search_sorted_by_id(SearchRecorder& recorder, const Source& source, Kokkos:
       bits += word_bits[static_cast<std::size_t>(--begin)];
     }
     if (bits > 0) {
-      const auto from = slots;
-      const auto to = keys;
-      Kokkos::parallel_for(
-          "heddle::search::keys", Policy(space, 0, n), KOKKOS_LAMBDA(Index i) {
-            Word key = 0;
-            for (int k = begin; k < end; ++k) {
-              const int more = source.word_bits(k);
-              key = (more == 64 ? 0 : key << more) | source.word(static_cast<Index>(from(i)), k);
-            }
-            to(i) = key;
-          });
+      Kokkos::parallel_for("heddle::search::keys", Policy(space, 0, n),
+                           JoinWords<Slot, Source>{source, slots, begin, end, keys});
       recorder.phase("hash");
       sort_recorded(recorder, keys, slots, bits);
     }
@@ -136,6 +177,58 @@ void search_sorted_by_id(SearchRecorder& recorder, const Source& source, Kokkos:
 /// Longest run of one hash whose slots are compared directly; longer runs are sorted by their keys.
 inline constexpr Index longest_run = 48;
 
+template <class Slot, class Source> struct HashInOrder {
+  Source source;
+  HashFunction function;
+  Kokkos::View<Slot*, MemorySpace> from;
+  Kokkos::View<std::uint32_t*, MemorySpace> to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const { to(i) = source.hash(function, static_cast<Index>(from(i))); }
+};
+template <class Slot, class Source, class Sink> struct CompareInRun {
+  Source source;
+  Kokkos::View<Slot*, MemorySpace> order;
+  Kokkos::View<std::uint32_t*, MemorySpace> hash;
+  Index n;
+  Kokkos::View<std::uint8_t*, MemorySpace> crowded;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index& collided) const {
+    const std::uint32_t mine = hash(i);
+    Index begin = i;
+    while (begin > 0 && i - begin < longest_run && hash(begin - 1) == mine) --begin;
+    Index end = i + 1;
+    while (end < n && end - begin <= longest_run && hash(end) == mine) ++end;
+    crowded(i) = end - begin > longest_run || i - begin == longest_run ? 1 : 0;
+    if (crowded(i) != 0) {
+      ++collided;
+      return;
+    }
+    const auto slot = static_cast<Index>(order(i));
+    Index equal = 0;
+    Index first = slot;
+    for (Index k = begin; k < end; ++k) {
+      const auto other = static_cast<Index>(order(k));
+      if (k != i && !source.same(other, slot)) continue;
+      ++equal;
+      if (other < first) first = other;
+    }
+    if (equal < end - begin) ++collided;
+    sink.found(slot, first, equal);
+  }
+};
+template <class Slot> struct ListCrowded {
+  Kokkos::View<std::uint8_t*, MemorySpace> crowded;
+  Kokkos::View<Slot*, MemorySpace> order;
+  Kokkos::View<Slot*, MemorySpace> to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index& sum, bool last) const {
+    if (crowded(i) == 0) return;
+    if (last) to(sum) = order(i);
+    ++sum;
+  }
+};
+
 /// Sorts all slots by a hash, and tells apart keys of equal hash.
 template <class Slot, class Source, class Sink>
 void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashFunction function,
@@ -145,63 +238,19 @@ void search_sorted_by_hash(SearchRecorder& recorder, const Source& source, HashF
   const auto n = static_cast<Index>(slots.extent(0));
   recorder.phase("prepare");
   auto hashes = recorder.array<std::uint32_t>("heddle::search::hashes", n);
-  {
-    const auto& to = hashes;
-    const auto& from = slots;
-    Kokkos::parallel_for(
-        "heddle::search::hash", Policy(space, 0, n),
-        KOKKOS_LAMBDA(Index i) { to(i) = source.hash(function, static_cast<Index>(from(i))); });
-  }
+  Kokkos::parallel_for("heddle::search::hash", Policy(space, 0, n),
+                       HashInOrder<Slot, Source>{source, function, slots, hashes});
   recorder.phase("hash");
   sort_recorded(recorder, hashes, slots, 32);
   auto crowded = recorder.array<std::uint8_t>("heddle::search::crowded", n);
   Index collisions = 0;
-  {
-    const auto& order = slots;
-    const auto& hash = hashes;
-    Kokkos::parallel_reduce(
-        "heddle::search::runs", Policy(space, 0, n),
-        KOKKOS_LAMBDA(Index i, Index & collided) {
-          const std::uint32_t mine = hash(i);
-          Index begin = i;
-          while (begin > 0 && i - begin < longest_run && hash(begin - 1) == mine) --begin;
-          Index end = i + 1;
-          while (end < n && end - begin <= longest_run && hash(end) == mine) ++end;
-          crowded(i) = end - begin > longest_run || i - begin == longest_run ? 1 : 0;
-          if (crowded(i) != 0) {
-            ++collided;
-            return;
-          }
-          const auto slot = static_cast<Index>(order(i));
-          Index equal = 0;
-          Index first = slot;
-          for (Index k = begin; k < end; ++k) {
-            const auto other = static_cast<Index>(order(k));
-            if (k != i && !source.same(other, slot)) continue;
-            ++equal;
-            if (other < first) first = other;
-          }
-          if (equal < end - begin) ++collided;
-          sink.found(slot, first, equal);
-        },
-        collisions);
-  }
+  Kokkos::parallel_reduce("heddle::search::runs", Policy(space, 0, n),
+                          CompareInRun<Slot, Source, Sink>{source, slots, hashes, n, crowded, sink}, collisions);
   recorder.report().collisions += collisions;
   // A run is crowded as a whole, and its slots are in increasing order.
   auto rest = recorder.array<Slot>("heddle::search::rest", n);
   Index resting = 0;
-  {
-    const auto& order = slots;
-    const auto& to = rest;
-    Kokkos::parallel_scan(
-        "heddle::search::rest", Policy(space, 0, n),
-        KOKKOS_LAMBDA(Index i, Index & sum, bool last) {
-          if (crowded(i) == 0) return;
-          if (last) to(sum) = order(i);
-          ++sum;
-        },
-        resting);
-  }
+  Kokkos::parallel_scan("heddle::search::rest", Policy(space, 0, n), ListCrowded<Slot>{crowded, slots, rest}, resting);
   recorder.phase("find");
   recorder.drop(hashes);
   recorder.drop(crowded);

@@ -11,15 +11,22 @@
 
 namespace heddle::search::impl {
 
+struct MoveOffset {
+  Kokkos::View<const Index*, MemorySpace> offsets;
+  Index by;
+  Kokkos::View<Index*, MemorySpace> moved;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::size_t i) const { moved(i) = offsets(i) - by; }
+};
+
 inline Kokkos::View<const Index*, MemorySpace> moved_offsets(Workspace& workspace,
                                                              const Kokkos::View<const Index*, MemorySpace>& offsets,
                                                              Index by) {
   const ExecutionSpace& space = workspace.space();
   const auto moved = workspace.take<Index>("heddle::search::block", static_cast<Index>(offsets.extent(0)));
-  Kokkos::parallel_for(
-      "heddle::search::move_offsets",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>(space, 0, offsets.extent(0)),
-      KOKKOS_LAMBDA(std::size_t i) { moved(i) = offsets(i) - by; });
+  Kokkos::parallel_for("heddle::search::move_offsets",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::size_t>>(space, 0, offsets.extent(0)),
+                       MoveOffset{offsets, by, moved});
   return moved;
 }
 

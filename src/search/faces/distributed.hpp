@@ -35,26 +35,61 @@ Kokkos::View<T*, Kokkos::HostSpace> host_copy(const ExecutionSpace& space, const
 /// Numbers of sides per cell: six for all kinds, so that they do not depend on the cells of other ranks.
 inline constexpr Index numbers_a_cell = 6;
 
+template <PointId Id, Shape shape> struct MarkPoints {
+  FaceSource<Id, shape> source;
+  SharedPoints table;
+  Kokkos::View<std::uint32_t*, MemorySpace> bits;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index item) const {
+    const CellKind kind = source.kind_of(item);
+    if (sides_of(kind) == 0 || source.is_dropped(item)) return;
+    const Index begin = source.begin_of(item);
+    for (int k = 0; k < corners_of(kind); ++k) {
+      const Word bit = table.bit_of(static_cast<Word>(source.points(begin + k)));
+      const std::uint32_t mark = std::uint32_t{1} << (bit % 32);
+      // A load first saves most atomics: a point is in many cells, so its bit is mostly set.
+      if ((Kokkos::atomic_load(&bits(static_cast<Index>(bit / 32))) & mark) == 0) {
+        Kokkos::atomic_or(&bits(static_cast<Index>(bit / 32)), mark);
+      }
+    }
+  }
+};
+
 /// Sets the bits of the points that a block's cells have.
 template <PointId Id, Shape shape>
 void mark_points(const ExecutionSpace& space, const FaceSource<Id, shape>& source, const SharedPoints& table,
                  const Kokkos::View<std::uint32_t*, MemorySpace>& bits) {
-  Kokkos::parallel_for(
-      "heddle::search::mark_points",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, source.items), KOKKOS_LAMBDA(Index item) {
-        const CellKind kind = source.kind_of(item);
-        if (sides_of(kind) == 0 || source.is_dropped(item)) return;
-        const Index begin = source.begin_of(item);
-        for (int k = 0; k < corners_of(kind); ++k) {
-          const Word bit = table.bit_of(static_cast<Word>(source.points(begin + k)));
-          const std::uint32_t mark = std::uint32_t{1} << (bit % 32);
-          // A load first saves most atomics: a point is in many cells, so its bit is mostly set.
-          if ((Kokkos::atomic_load(&bits(static_cast<Index>(bit / 32))) & mark) == 0) {
-            Kokkos::atomic_or(&bits(static_cast<Index>(bit / 32)), mark);
-          }
-        }
-      });
+  Kokkos::parallel_for("heddle::search::mark_points",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, source.items),
+                       MarkPoints<Id, shape>{source, table, bits});
 }
+
+template <PointId Id, Shape shape> struct CountShared {
+  FaceSource<Id, shape> source;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index item, Index& sum) const {
+    source.all_sides(item, [&](int, const SidePoints& found) { sum += source.is_shared(found) ? 1 : 0; });
+  }
+};
+template <PointId Id, Shape shape> struct ListShared {
+  FaceSource<Id, shape> source;
+  Index cells_before;
+  Kokkos::View<TravellingSide*, MemorySpace> found;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index item, Index& sum, bool last) const {
+    source.all_sides(item, [&](int side, const SidePoints& points) {
+      if (!source.is_shared(points)) return;
+      if (last) {
+        TravellingSide& made = found(sum);
+        for (int k = 0; k < 4; ++k) {
+          made.points[k] = k < points.count ? static_cast<Index>(points.point[k]) + source.least : -1;
+        }
+        made.number = (cells_before + source.first + item) * numbers_a_cell + side;
+      }
+      ++sum;
+    });
+  }
+};
 
 /// Appends a block's sides whose points are all shared.
 template <PointId Id, Shape shape>
@@ -62,28 +97,10 @@ void collect_shared(const ExecutionSpace& space, const FaceSource<Id, shape>& so
                     std::vector<TravellingSide>& all) {
   const Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>> cells(space, 0, source.items);
   Index count = 0;
-  Kokkos::parallel_reduce(
-      "heddle::search::count_shared", cells,
-      KOKKOS_LAMBDA(Index item, Index & sum) {
-        source.all_sides(item, [&](int, const SidePoints& found) { sum += source.is_shared(found) ? 1 : 0; });
-      },
-      count);
+  Kokkos::parallel_reduce("heddle::search::count_shared", cells, CountShared<Id, shape>{source}, count);
   const Kokkos::View<TravellingSide*, MemorySpace> found(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::search::travelling"), count);
-  Kokkos::parallel_scan(
-      "heddle::search::collect_shared", cells, KOKKOS_LAMBDA(Index item, Index & sum, bool last) {
-        source.all_sides(item, [&](int side, const SidePoints& points) {
-          if (!source.is_shared(points)) return;
-          if (last) {
-            TravellingSide& made = found(sum);
-            for (int k = 0; k < 4; ++k) {
-              made.points[k] = k < points.count ? static_cast<Index>(points.point[k]) + source.least : -1;
-            }
-            made.number = (cells_before + source.first + item) * numbers_a_cell + side;
-          }
-          ++sum;
-        });
-      });
+  Kokkos::parallel_scan("heddle::search::collect_shared", cells, ListShared<Id, shape>{source, cells_before, found});
   const std::size_t before = all.size();
   all.resize(before + static_cast<std::size_t>(count));
   Kokkos::deep_copy(

@@ -27,32 +27,40 @@ template <PointId Id, class Space> void require_arrays(const Mesh<Id, Space>& me
           "external_faces: ", mesh.ghosts.extent(0), " ghost marks for ", mesh.cells(), " cells");
 }
 
+/// Writes a side's points as a key: sorted by insertion, each once, then -1.
+template <PointId Id> struct SortPoints {
+  static constexpr int words = 4;
+  FaceList<Id> list;
+  Kokkos::View<Id*, MemorySpace> keys;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index face) const {
+    const Index begin = list.offsets(face);
+    const auto corners = static_cast<int>(list.offsets(face + 1) - begin);
+    Id point[words] = {-1, -1, -1, -1};
+    int count = 0;
+    for (int k = 0; k < corners; ++k) {
+      const Id more = list.points(begin + k);
+      int at = count;
+      while (at > 0 && point[at - 1] > more) --at;
+      if (at > 0 && point[at - 1] == more) continue;
+      for (int j = count; j > at; --j) point[j] = point[j - 1];
+      point[at] = more;
+      ++count;
+    }
+    for (int k = 0; k < words; ++k) keys(words * face + k) = point[k];
+  }
+};
+
 /// Returns which sides of a list are the same face.
 template <PointId Id>
 Duplicates faces_of_sides(Workspace& workspace, const FaceList<Id>& list, const SearchOptions& options) {
   const ExecutionSpace& space = workspace.space();
   const Index sides = list.size();
-  constexpr int words = 4;
+  constexpr int words = SortPoints<Id>::words;
   const auto keys = workspace.take<Id>("heddle::search::sides", words * sides);
-  Kokkos::parallel_for(
-      "heddle::search::sides", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, sides),
-      KOKKOS_LAMBDA(Index face) {
-        const Index begin = list.offsets(face);
-        const auto corners = static_cast<int>(list.offsets(face + 1) - begin);
-        // Sorted by insertion, each point once, then -1.
-        Id point[words] = {-1, -1, -1, -1};
-        int count = 0;
-        for (int k = 0; k < corners; ++k) {
-          const Id more = list.points(begin + k);
-          int at = count;
-          while (at > 0 && point[at - 1] > more) --at;
-          if (at > 0 && point[at - 1] == more) continue;
-          for (int j = count; j > at; --j) point[j] = point[j - 1];
-          point[at] = more;
-          ++count;
-        }
-        for (int k = 0; k < words; ++k) keys(words * face + k) = point[k];
-      });
+  Kokkos::parallel_for("heddle::search::sides",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, sides),
+                       SortPoints<Id>{list, keys});
   const compiled::KeyArray array{keys.data(), sides, words, words, 1, static_cast<int>(sizeof(Id)), true};
   return duplicates_in(workspace, array, options);
 }
@@ -167,6 +175,19 @@ template <Shape shape, PointId Id, class Space> class FaceSearch {
   Marks marks_;
 };
 
+/// Counts what keeps a mixed mesh from being one of `kind` without gaps.
+template <class Space> struct CountOther {
+  Kokkos::View<const CellKind*, Space> kinds;
+  Kokkos::View<const Index*, Space> offsets;
+  Index cells;
+  CellKind kind;
+  Index corners;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index cell, Index& sum) const {
+    sum += (cell < cells && kinds(cell) != kind) || offsets(cell) != cell * corners ? 1 : 0;
+  }
+};
+
 /// Returns a mixed mesh as one of a single kind if all kinds are the same and offsets have no gaps: kernels then know
 /// the number of corners.
 template <PointId Id, class Space>
@@ -178,15 +199,10 @@ Mesh<Id, Space> of_one_kind(const ExecutionSpace& space, const Mesh<Id, Space>& 
   space.fence("heddle::search::kind");
   const Index corners = corners_of(kind);
   if (corners == 0 || static_cast<Index>(mesh.points.extent(0)) != cells * corners) return mesh;
-  const auto kinds = mesh.kinds;
-  const auto offsets = mesh.offsets;
   Index others = 0;
-  Kokkos::parallel_reduce(
-      "heddle::search::kinds", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, cells + 1),
-      KOKKOS_LAMBDA(Index cell, Index & sum) {
-        sum += (cell < cells && kinds(cell) != kind) || offsets(cell) != cell * corners ? 1 : 0;
-      },
-      others);
+  Kokkos::parallel_reduce("heddle::search::kinds",
+                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, cells + 1),
+                          CountOther<Space>{mesh.kinds, mesh.offsets, cells, kind, corners}, others);
   if (others > 0) return mesh;
   Mesh<Id, Space> single;
   single.kind = kind;

@@ -31,49 +31,54 @@ struct MeshFacts {
   }
 };
 
+template <PointId Id, Shape shape> struct InspectCell {
+  FaceSource<Id, shape> source;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index item, MeshFacts& seen) const {
+    const auto held = static_cast<Index>(source.points.extent(0));
+    const CellKind kind = source.kind_of(item);
+    const Index begin = source.begin_of(item);
+    Index corners = corners_of(kind);
+    bool fits = true;
+    if constexpr (shape == Shape::mixed) {
+      const Index given = source.offsets.extent(0) == 0 ? corners : source.offsets(item + 1) - begin;
+      if (kind == CellKind::polygon) corners = given;
+      fits = given == corners;
+    }
+    bool good = fits && corners > 0 && begin >= 0 && corners <= held && begin <= held - corners;
+    MeshFacts cell;
+    if (good) {
+      for (Index k = 0; k < corners; ++k) {
+        const std::int64_t point = source.points(begin + k);
+        cell.least = point < cell.least ? point : cell.least;
+        cell.largest = point > cell.largest ? point : cell.largest;
+      }
+      good = cell.least >= 0;
+    }
+    if (!good) {
+      const Index here = source.first + item;
+      seen.bad_cell = here < seen.bad_cell ? here : seen.bad_cell;
+      return;
+    }
+    if (sides_of(kind) == 0 || source.is_dropped(item)) return;
+    cell.cells = 1;
+    cell.sides = sides_of(kind);
+    bool twice = false;
+    for (Index k = 1; k < corners; ++k) {
+      for (Index j = 0; j < k; ++j) twice = twice || source.points(begin + j) == source.points(begin + k);
+    }
+    if (twice) cell.flat_sides = source.all_sides(item, [](int, const SidePoints&) {});
+    seen += cell;
+  }
+};
+
 /// Returns the facts about one block. Its bad cell is the first of invalid kind, offsets or points.
 template <PointId Id, Shape shape>
 MeshFacts inspected(const ExecutionSpace& space, const FaceSource<Id, shape>& source) {
   MeshFacts facts;
-  const auto held = static_cast<Index>(source.points.extent(0));
-  Kokkos::parallel_reduce(
-      "heddle::search::inspect", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, source.items),
-      KOKKOS_LAMBDA(Index item, MeshFacts & seen) {
-        const CellKind kind = source.kind_of(item);
-        const Index begin = source.begin_of(item);
-        Index corners = corners_of(kind);
-        bool fits = true;
-        if constexpr (shape == Shape::mixed) {
-          const Index given = source.offsets.extent(0) == 0 ? corners : source.offsets(item + 1) - begin;
-          if (kind == CellKind::polygon) corners = given;
-          fits = given == corners;
-        }
-        bool good = fits && corners > 0 && begin >= 0 && corners <= held && begin <= held - corners;
-        MeshFacts cell;
-        if (good) {
-          for (Index k = 0; k < corners; ++k) {
-            const std::int64_t point = source.points(begin + k);
-            cell.least = point < cell.least ? point : cell.least;
-            cell.largest = point > cell.largest ? point : cell.largest;
-          }
-          good = cell.least >= 0;
-        }
-        if (!good) {
-          const Index here = source.first + item;
-          seen.bad_cell = here < seen.bad_cell ? here : seen.bad_cell;
-          return;
-        }
-        if (sides_of(kind) == 0 || source.is_dropped(item)) return;
-        cell.cells = 1;
-        cell.sides = sides_of(kind);
-        bool twice = false;
-        for (Index k = 1; k < corners; ++k) {
-          for (Index j = 0; j < k; ++j) twice = twice || source.points(begin + j) == source.points(begin + k);
-        }
-        if (twice) cell.flat_sides = source.all_sides(item, [](int, const SidePoints&) {});
-        seen += cell;
-      },
-      facts);
+  Kokkos::parallel_reduce("heddle::search::inspect",
+                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, source.items),
+                          InspectCell<Id, shape>{source}, facts);
   return facts;
 }
 

@@ -84,6 +84,48 @@ template <PointId Id, Shape shape> struct SideSizes {
   }
 };
 
+template <PointId Id, Shape shape> struct CountFaces {
+  SideSizes<Id, shape> cells;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index run, ListSizes& sum) const {
+    for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
+      const std::uint32_t sides = cells.sides(item);
+      if (sides == 0) continue;
+      sum += {cells.size(item, sides & 0xFF), cells.size(item, sides >> many_shift)};
+    }
+  }
+};
+template <PointId Id, Shape shape> struct ListFaces {
+  SideSizes<Id, shape> cells;
+  int shift;
+  FaceList<Id> list;
+  ListSize before;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index run, ListSize& sum, bool last) const {
+    for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
+      const std::uint32_t sides = (cells.sides(item) >> shift) & 0xFF;
+      if (sides == 0) continue;
+      if (!last) {
+        sum += cells.size(item, sides);
+        continue;
+      }
+      const CellKind kind = cells.source.kind_of(item);
+      const Index begin = cells.source.begin_of(item);
+      for (int side = 0; side < 6; ++side) {
+        if ((sides >> side & 1) == 0) continue;
+        const unsigned corners = side_corners(kind, side);
+        const Index face = before.faces + sum.faces++;
+        list.cell(face) = cells.source.first + item;
+        list.side(face) = static_cast<std::uint8_t>(side);
+        list.offsets(face) = before.corners + sum.corners;
+        for (int k = 0; k < corner_count(corners); ++k) {
+          list.points(before.corners + sum.corners++) = cells.source.points(begin + corner(corners, k));
+        }
+      }
+    }
+  }
+};
+
 /// The lists of both kinds of marked sides, by cell and side.
 template <PointId Id, Shape shape> class Listing {
  public:
@@ -94,16 +136,7 @@ template <PointId Id, Shape shape> class Listing {
   void count(const Mesh<Id>& block, Index first) {
     const auto cells = sizes(block, first);
     ListSizes here;
-    Kokkos::parallel_reduce(
-        "heddle::search::count_faces", policy(cells.runs()),
-        KOKKOS_LAMBDA(Index run, ListSizes & sum) {
-          for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
-            const std::uint32_t sides = cells.sides(item);
-            if (sides == 0) continue;
-            sum += {cells.size(item, sides & 0xFF), cells.size(item, sides >> many_shift)};
-          }
-        },
-        here);
+    Kokkos::parallel_reduce("heddle::search::count_faces", policy(cells.runs()), CountFaces<Id, shape>{cells}, here);
     total_[0] += here.alone;
     total_[1] += here.many;
   }
@@ -126,42 +159,14 @@ template <PointId Id, Shape shape> class Listing {
   [[nodiscard]] const FaceList<Id>& alone() const { return list_[0]; }
   [[nodiscard]] const FaceList<Id>& many() const { return list_[1]; }
 
+ private:
   void write_list(const Mesh<Id>& block, Index first, int which) {
     const auto cells = sizes(block, first);
-    const int shift = which * many_shift;
-    const auto list = list_[which];
-    const ListSize before = written_[which];
     ListSize here;
-    Kokkos::parallel_scan(
-        "heddle::search::list_faces", policy(cells.runs()),
-        KOKKOS_LAMBDA(Index run, ListSize & sum, bool last) {
-          for (Index item = run * cells_a_run; item < cells.end_of(run); ++item) {
-            const std::uint32_t sides = (cells.sides(item) >> shift) & 0xFF;
-            if (sides == 0) continue;
-            if (!last) {
-              sum += cells.size(item, sides);
-              continue;
-            }
-            const CellKind kind = cells.source.kind_of(item);
-            const Index begin = cells.source.begin_of(item);
-            for (int side = 0; side < 6; ++side) {
-              if ((sides >> side & 1) == 0) continue;
-              const unsigned corners = side_corners(kind, side);
-              const Index face = before.faces + sum.faces++;
-              list.cell(face) = cells.source.first + item;
-              list.side(face) = static_cast<std::uint8_t>(side);
-              list.offsets(face) = before.corners + sum.corners;
-              for (int k = 0; k < corner_count(corners); ++k) {
-                list.points(before.corners + sum.corners++) = cells.source.points(begin + corner(corners, k));
-              }
-            }
-          }
-        },
-        here);
+    Kokkos::parallel_scan("heddle::search::list_faces", policy(cells.runs()),
+                          ListFaces<Id, shape>{cells, which * many_shift, list_[which], written_[which]}, here);
     written_[which] += here;
   }
-
- private:
   SideSizes<Id, shape> sizes(const Mesh<Id>& block, Index first) const {
     return {source_of<Id, shape>(block, first, false, 0, 64), marks_,
             hide_ ? block.ghosts : Kokkos::View<const std::uint8_t*, MemorySpace>()};

@@ -116,6 +116,80 @@ class ListMatcher {
   std::vector<std::uint32_t> order_;
 };
 
+template <PointId Id, Shape shape> struct CountSidesOfPiece {
+  FaceSource<Id, shape> source;
+  Index pieces;
+  std::int64_t points;
+  Kokkos::View<std::uint32_t*, MemorySpace> next;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index piece, int& any) const {
+    std::uint32_t* const mine = next.data() + piece * points;
+    std::fill_n(mine, points, 0U);
+    bool all_fit = true;
+    for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
+      source.sides(item, [&](int, const SidePoints& found) {
+        ++mine[found.point[0]];
+        all_fit = all_fit && side_key<shape>(found).fits;
+      });
+    }
+    if (!all_fit) any = 1;
+  }
+};
+struct BeginList {
+  Index pieces;
+  std::int64_t points;
+  Kokkos::View<std::uint32_t*, MemorySpace> next;
+  Kokkos::View<std::uint32_t*, MemorySpace> begin;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index point, std::uint32_t& sum, bool last) const {
+    if (last) begin(point) = sum;
+    if (point == points) return;
+    for (Index piece = 0; piece < pieces; ++piece) {
+      const std::uint32_t here = next(piece * points + point);
+      if (last) next(piece * points + point) = sum;
+      sum += here;
+    }
+  }
+};
+template <PointId Id, Shape shape> struct WriteSidesOfPiece {
+  using Source = FaceSource<Id, shape>;
+
+  Source source;
+  Index pieces;
+  std::int64_t points;
+  Kokkos::View<std::uint32_t*, MemorySpace> next;
+  Word* keys;
+  std::uint32_t* slots;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index piece) const {
+    std::uint32_t* const mine = next.data() + piece * points;
+    for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
+      source.sides(item, [&](int side, const SidePoints& found) {
+        const std::uint32_t at = mine[found.point[0]]++;
+        keys[at] = side_key<shape>(found).word;
+        slots[at] = static_cast<std::uint32_t>(item * Source::per_item + side);
+      });
+    }
+  }
+};
+template <class Sink> struct MatchLists {
+  static constexpr Index points_a_run = 1024;
+
+  std::int64_t points;
+  Kokkos::View<std::uint32_t*, MemorySpace> begin;
+  const Word* keys;
+  const std::uint32_t* slots;
+  Sink sink;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index run) const {
+    ListMatcher matcher;
+    for (Index point = run * points_a_run; point < std::min((run + 1) * points_a_run, points); ++point) {
+      const std::uint32_t first = begin(point);
+      matcher(keys + first, slots + first, begin(point + 1) - first, sink);
+    }
+  }
+};
+
 /// The lists of all points of a mesh in host memory: each thread counts the sides of a run of cells, and then writes
 /// them to its own part of their points' lists.
 template <PointId Id, Shape shape> class PointLists {
@@ -161,83 +235,31 @@ template <PointId Id, Shape shape> class PointLists {
     return true;
   }
 
-  // Public only because nvcc requires it.
+ private:
   bool count() {
-    const Source source = source_;
-    const Index pieces = pieces_;
-    const std::int64_t points = points_;
-    const auto next = next_;
     int wide = 0;
-    Kokkos::parallel_reduce(
-        "heddle::search::count", each_piece(),
-        KOKKOS_LAMBDA(Index piece, int& any) {
-          std::uint32_t* const mine = next.data() + piece * points;
-          std::fill_n(mine, points, 0U);
-          bool all_fit = true;
-          for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
-            source.sides(item, [&](int, const SidePoints& found) {
-              ++mine[found.point[0]];
-              all_fit = all_fit && side_key<shape>(found).fits;
-            });
-          }
-          if (!all_fit) any = 1;
-        },
-        Kokkos::Max<int>(wide));
+    Kokkos::parallel_reduce("heddle::search::count", each_piece(),
+                            CountSidesOfPiece<Id, shape>{source_, pieces_, points_, next_}, Kokkos::Max<int>(wide));
     return wide < 1;
   }
   void begin_lists() {
-    const Index pieces = pieces_;
-    const std::int64_t points = points_;
-    const auto next = next_;
-    const auto begin = begin_;
     Kokkos::parallel_scan(
         "heddle::search::begin",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), 0, points + 1),
-        KOKKOS_LAMBDA(Index point, std::uint32_t & sum, bool last) {
-          if (last) begin(point) = sum;
-          if (point == points) return;
-          for (Index piece = 0; piece < pieces; ++piece) {
-            const std::uint32_t here = next(piece * points + point);
-            if (last) next(piece * points + point) = sum;
-            sum += here;
-          }
-        });
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), 0, points_ + 1),
+        BeginList{pieces_, points_, next_, begin_});
   }
   void write(Word* keys, std::uint32_t* slots) {
-    const Source source = source_;
-    const Index pieces = pieces_;
-    const std::int64_t points = points_;
-    const auto next = next_;
-    Kokkos::parallel_for(
-        "heddle::search::scatter", each_piece(), KOKKOS_LAMBDA(Index piece) {
-          std::uint32_t* const mine = next.data() + piece * points;
-          for (Index item = source.items * piece / pieces; item < source.items * (piece + 1) / pieces; ++item) {
-            source.sides(item, [&](int side, const SidePoints& found) {
-              const std::uint32_t at = mine[found.point[0]]++;
-              keys[at] = side_key<shape>(found).word;
-              slots[at] = static_cast<std::uint32_t>(item * Source::per_item + side);
-            });
-          }
-        });
+    Kokkos::parallel_for("heddle::search::scatter", each_piece(),
+                         WriteSidesOfPiece<Id, shape>{source_, pieces_, points_, next_, keys, slots});
   }
   template <class Sink> void match(const Word* keys, const std::uint32_t* slots, const Sink& sink) {
-    constexpr Index points_a_run = 1024;
-    const std::int64_t points = points_;
-    const auto begin = begin_;
+    constexpr Index points_a_run = MatchLists<Sink>::points_a_run;
     Kokkos::parallel_for(
         "heddle::search::buckets",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::Schedule<Kokkos::Dynamic>>(
-            recorder_.space(), 0, (points + points_a_run - 1) / points_a_run),
-        KOKKOS_LAMBDA(Index run) {
-          ListMatcher matcher;
-          for (Index point = run * points_a_run; point < std::min((run + 1) * points_a_run, points); ++point) {
-            const std::uint32_t first = begin(point);
-            matcher(keys + first, slots + first, begin(point + 1) - first, sink);
-          }
-        });
+            recorder_.space(), 0, (points_ + points_a_run - 1) / points_a_run),
+        MatchLists<Sink>{points_, begin_, keys, slots, sink});
   }
-
- private:
   auto each_piece() const {
     return Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(recorder_.space(), 0, pieces_);
   }
