@@ -104,41 +104,45 @@ template <Scalar T> struct DeviceLu {
   }
 };
 
+template <Scalar T> struct FactorByTeam {
+  DeviceLu<T> lu;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const DeviceTeam& team) const {
+    const Index b = team.league_rank();
+    const Index threads = team.team_size();
+    const Index rank = team.team_rank();
+    for (Index at = rank; at < lu.m * lu.n; at += threads) {
+      lu.begin(b, at % lu.m, at / lu.m);
+    }
+    team.team_barrier();
+    for (Index j = 0; j < lu.steps(); ++j) {
+      lu.choose(team, b, j);
+      team.team_barrier();
+      for (Index c = rank; c < lu.n; c += threads) {
+        lu.swap(b, j, c);
+      }
+      team.team_barrier();
+      for (Index i = j + 1 + rank; i < lu.m; i += threads) {
+        lu.divide(b, i, j);
+      }
+      for (Index c = j + 1 + rank; c < lu.n; c += threads) {
+        lu.at(b, j, c) = lu.finished(b, j, c, j);
+      }
+      team.team_barrier();
+      const Index height = lu.m - j - 1;
+      for (Index at = rank; at < height * (lu.n - j - 1); at += threads) {
+        const Index i = j + 1 + at % height;
+        const Index c = j + 1 + at / height;
+        lu.sum(b, i, c).add_product(lu.at(b, i, j), -lu.at(b, j, c));
+      }
+      team.team_barrier();
+    }
+  }
+};
 /// Whole factorizations, each by one team.
 template <Scalar T> void device_factor_each(const ExecutionSpace& space, const DeviceLu<T>& lu, Index count) {
-  Kokkos::parallel_for(
-      "heddle::exact::lu", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
-      KOKKOS_LAMBDA(const DeviceTeam& team) {
-        const Index b = team.league_rank();
-        const Index threads = team.team_size();
-        const Index rank = team.team_rank();
-        for (Index at = rank; at < lu.m * lu.n; at += threads) {
-          lu.begin(b, at % lu.m, at / lu.m);
-        }
-        team.team_barrier();
-        for (Index j = 0; j < lu.steps(); ++j) {
-          lu.choose(team, b, j);
-          team.team_barrier();
-          for (Index c = rank; c < lu.n; c += threads) {
-            lu.swap(b, j, c);
-          }
-          team.team_barrier();
-          for (Index i = j + 1 + rank; i < lu.m; i += threads) {
-            lu.divide(b, i, j);
-          }
-          for (Index c = j + 1 + rank; c < lu.n; c += threads) {
-            lu.at(b, j, c) = lu.finished(b, j, c, j);
-          }
-          team.team_barrier();
-          const Index height = lu.m - j - 1;
-          for (Index at = rank; at < height * (lu.n - j - 1); at += threads) {
-            const Index i = j + 1 + at % height;
-            const Index c = j + 1 + at / height;
-            lu.sum(b, i, c).add_product(lu.at(b, i, j), -lu.at(b, j, c));
-          }
-          team.team_barrier();
-        }
-      });
+  Kokkos::parallel_for("heddle::exact::lu", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
+                       FactorByTeam<T>{lu});
 }
 
 template <Scalar T> std::vector<LuResult> device_lu_batched(const ExecutionSpace& space, const StridedBatch<T>& A) {

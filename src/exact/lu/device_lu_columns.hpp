@@ -110,22 +110,26 @@ template <Scalar T> struct DeviceColumns {
   }
 };
 
+template <Scalar T> struct BeginElement {
+  DeviceColumns<T> columns;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index at) const {
+    if (at < columns.m) {
+      columns.order(at) = at;
+    }
+    if (at < columns.m * columns.n) {
+      InnerSum<T> sum;
+      sum.add(columns.at(at % columns.m, at / columns.m));
+      columns.sums[at] = sum;
+    }
+  }
+};
 /// Sets the sums to the elements alone, and the rows to their order.
 template <Scalar T> void begin_device_columns(const ExecutionSpace& space, const DeviceColumns<T>& columns) {
-  Kokkos::parallel_for(
-      "heddle::exact::lu_begin",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0,
-                                                                    std::max(columns.m, columns.m * columns.n)),
-      KOKKOS_LAMBDA(Index at) {
-        if (at < columns.m) {
-          columns.order(at) = at;
-        }
-        if (at < columns.m * columns.n) {
-          InnerSum<T> sum;
-          sum.add(columns.at(at % columns.m, at / columns.m));
-          columns.sums[at] = sum;
-        }
-      });
+  Kokkos::parallel_for("heddle::exact::lu_begin",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(
+                           space, 0, std::max(columns.m, columns.m * columns.n)),
+                       BeginElement<T>{columns});
 }
 
 /// Row moves: row source(k) of the old order goes to row target(k), k = 0, ..., count() - 1.
@@ -149,6 +153,42 @@ struct DeviceMoves {
   }
 };
 
+/// Moves the rows of a column, or their numbers, by a team.
+template <Scalar T> struct MoveRows {
+  DeviceColumns<T> columns;
+  DeviceMoves moves;
+  Range which;
+  Index sums_from;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const DeviceTeam& team) const {
+    const Index c = which.begin + team.league_rank();
+    const bool is_number = c == which.end;
+    const bool mine = team.team_rank() < moves.count();
+    const Index source = mine ? moves.source(team.team_rank()) : 0;
+    const Index target = mine ? moves.target(team.team_rank()) : 0;
+    const bool has_sum = mine && !is_number && c >= sums_from;
+    T value(0);
+    Index number = 0;
+    InnerSum<T> sum;
+    if (mine && is_number) {
+      number = columns.order(source);
+    } else if (mine) {
+      value = columns.at(source, c);
+    }
+    if (has_sum) {
+      sum = columns.sum(source, c);
+    }
+    team.team_barrier();
+    if (mine && is_number) {
+      columns.order(target) = number;
+    } else if (mine) {
+      columns.at(target, c) = value;
+    }
+    if (has_sum) {
+      columns.sum(target, c) = sum;
+    }
+  }
+};
 /// Moves rows in columns `which`, the sums of columns from `sums_from` on and, if `numbers`, the order.
 template <Scalar T>
 void move_device_rows(const ExecutionSpace& space, const DeviceColumns<T>& columns, const DeviceMoves& moves,
@@ -157,53 +197,31 @@ void move_device_rows(const ExecutionSpace& space, const DeviceColumns<T>& colum
   if (count == 0) {
     return;
   }
-  Kokkos::parallel_for(
-      "heddle::exact::lu_move",
-      DeviceTeams(space, static_cast<int>(count), static_cast<int>((moves.most + 31) / 32 * 32)),
-      KOKKOS_LAMBDA(const DeviceTeam& team) {
-        const Index c = which.begin + team.league_rank();
-        const bool is_number = c == which.end;
-        const bool mine = team.team_rank() < moves.count();
-        const Index source = mine ? moves.source(team.team_rank()) : 0;
-        const Index target = mine ? moves.target(team.team_rank()) : 0;
-        const bool has_sum = mine && !is_number && c >= sums_from;
-        T value(0);
-        Index number = 0;
-        InnerSum<T> sum;
-        if (mine && is_number) {
-          number = columns.order(source);
-        } else if (mine) {
-          value = columns.at(source, c);
-        }
-        if (has_sum) {
-          sum = columns.sum(source, c);
-        }
-        team.team_barrier();
-        if (mine && is_number) {
-          columns.order(target) = number;
-        } else if (mine) {
-          columns.at(target, c) = value;
-        }
-        if (has_sum) {
-          columns.sum(target, c) = sum;
-        }
-      });
+  Kokkos::parallel_for("heddle::exact::lu_move",
+                       DeviceTeams(space, static_cast<int>(count), static_cast<int>((moves.most + 31) / 32 * 32)),
+                       MoveRows<T>{columns, moves, which, sums_from});
 }
 
+template <Scalar T> struct FindMove {
+  DeviceColumns<T> columns;
+  DeviceMoves moves;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    const Index source = columns.order(i);
+    if (source != i) {
+      moves.append(i, source);
+      columns.order(i) = i;
+    }
+  }
+};
 /// Finds the moves that brought rows from `begin` on into their present order, and resets the order.
 template <Scalar T>
 void find_device_moves(const ExecutionSpace& space, const DeviceColumns<T>& columns, Index begin,
                        const DeviceMoves& moves) {
   Kokkos::deep_copy(space, Kokkos::subview(moves.data, Kokkos::pair<int, int>(0, 1)), Index{0});
-  Kokkos::parallel_for(
-      "heddle::exact::lu_moves", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, begin, columns.m),
-      KOKKOS_LAMBDA(Index i) {
-        const Index source = columns.order(i);
-        if (source != i) {
-          moves.append(i, source);
-          columns.order(i) = i;
-        }
-      });
+  Kokkos::parallel_for("heddle::exact::lu_moves",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, begin, columns.m),
+                       FindMove<T>{columns, moves});
 }
 
 }  // namespace heddle::exact::impl

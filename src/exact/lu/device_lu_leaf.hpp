@@ -288,52 +288,78 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   }
 };
 
+template <Scalar T> struct FinishElement {
+  DeviceColumns<T> columns;
+  SumBounds<T> bounds;
+  Index row;
+  Index column;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    columns.at(i, column) = columns.finished(i, column, row, bounds);
+  }
+};
+template <Scalar T> struct ChoosePivot {
+  DeviceColumns<T> columns;
+  Kokkos::View<Index*, MemorySpace> pivots;
+  DeviceMoves moves;
+  Index row;
+  Index column;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const DeviceTeam& team) const {
+    Pivot best;
+    const LargestPivot reducer{&best};
+    reducer.init(best);
+    for (Index i = row + team.team_rank(); i < columns.m; i += team.team_size()) {
+      reducer.join(best, {pivot_rank(columns.at(i, column)), i});
+    }
+    team.team_reduce(reducer);
+    if (team.team_rank() == 0) {
+      moves.clear();
+      pivots(row) = best.row;
+      Index& info = pivots(pivots.extent(0) - 1);
+      if (best.rank == pivot_rank_of_zero && info == 0) info = row + 1;
+      if (best.row != row) {
+        moves.append(row, best.row);
+        moves.append(best.row, row);
+      }
+    }
+  }
+};
+/// Divides an element by the pivot, and finishes one of the pivot's row.
+template <Scalar T> struct DivideAndFinish {
+  DeviceColumns<T> columns;
+  SumBounds<T> bounds;
+  Index row;
+  Index column;
+  Index columns_left;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index at) const {
+    if (columns.at(row, column) != T(0)) {
+      columns.at(row + at, column) = quotient(columns.at(row + at, column), columns.at(row, column));
+    }
+    // No leaf is wider than it is high.
+    if (at < columns_left) {
+      columns.at(row, column + at) = columns.finished(row, column + at, row, bounds);
+    }
+  }
+};
 /// Factors a leaf of any number of rows, by four kernels a column.
 template <Scalar T>
 void device_tall_leaf(const ExecutionSpace& space, const DeviceColumns<T>& columns, const LeafPlace& leaf,
                       const SumBounds<T>& bounds, const Kokkos::View<Index*, MemorySpace>& pivots,
                       const DeviceMoves& moves) {
   using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>;
-  const SumBounds<T> known = bounds;  // A kernel takes no reference.
   for (int j = 0; j < leaf.width; ++j) {
     const Index row = leaf.row + j;
     const Index column = leaf.column + j;
-    Kokkos::parallel_for(
-        "heddle::exact::lu_column", Range(space, row, columns.m),
-        KOKKOS_LAMBDA(Index i) { columns.at(i, column) = columns.finished(i, column, row, known); });
-    Kokkos::parallel_for(
-        "heddle::exact::lu_pivot", DeviceTeams(space, 1, threads_of_device_team),
-        KOKKOS_LAMBDA(const DeviceTeam& team) {
-          Pivot best;
-          const LargestPivot reducer{&best};
-          reducer.init(best);
-          for (Index i = row + team.team_rank(); i < columns.m; i += team.team_size()) {
-            reducer.join(best, {pivot_rank(columns.at(i, column)), i});
-          }
-          team.team_reduce(reducer);
-          if (team.team_rank() == 0) {
-            moves.clear();
-            pivots(row) = best.row;
-            Index& info = pivots(pivots.extent(0) - 1);
-            if (best.rank == pivot_rank_of_zero && info == 0) info = row + 1;
-            if (best.row != row) {
-              moves.append(row, best.row);
-              moves.append(best.row, row);
-            }
-          }
-        });
+    Kokkos::parallel_for("heddle::exact::lu_column", Range(space, row, columns.m),
+                         FinishElement<T>{columns, bounds, row, column});
+    Kokkos::parallel_for("heddle::exact::lu_pivot", DeviceTeams(space, 1, threads_of_device_team),
+                         ChoosePivot<T>{columns, pivots, moves, row, column});
     const heddle::Range all{columns.panel_column, columns.panel_column + columns.panel_width};
     move_device_rows(space, columns, moves, all, column + 1, true);
-    Kokkos::parallel_for(
-        "heddle::exact::lu_divide", Range(space, 1, columns.m - row), KOKKOS_LAMBDA(Index at) {
-          if (columns.at(row, column) != T(0)) {
-            columns.at(row + at, column) = quotient(columns.at(row + at, column), columns.at(row, column));
-          }
-          // No leaf is wider than it is high.
-          if (at < leaf.width - j) {
-            columns.at(row, column + at) = columns.finished(row, column + at, row, known);
-          }
-        });
+    Kokkos::parallel_for("heddle::exact::lu_divide", Range(space, 1, columns.m - row),
+                         DivideAndFinish<T>{columns, bounds, row, column, Index{leaf.width - j}});
     device_few_products(space, columns, columns.elements(column), row, 1,
                         {column + 1, leaf.column + Index{leaf.width}});
   }

@@ -184,50 +184,69 @@ void device_rows_of_u(const ExecutionSpace& space, const DeviceColumns<T>& colum
                        Rows{columns, panel, row, width, rest, SumBounds<T>(row + width, block)});
 }
 
+template <Scalar T> struct AddFewProducts {
+  DeviceColumns<T> columns;
+  PanelElements<T> panel;
+  Index row;
+  int width;
+  Range rest;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index at) const {
+    const Index below = row + width;
+    const Index height = columns.m - below;
+    const Index i = below + at % height;
+    const Index c = rest.begin + at / height;
+    InnerSum<T> sum = columns.sum(i, c);
+    for (int k = 0; k < width; ++k) {
+      sum.add_product(panel(i, k), -columns.at(row + k, c));
+    }
+    columns.sum(i, c) = sum;
+  }
+};
 /// Updates the sums in `rest` below row + width, product by product: for few columns of a panel.
 template <Scalar T>
 void device_few_products(const ExecutionSpace& space, const DeviceColumns<T>& columns, const PanelElements<T>& panel,
                          Index row, int width, Range rest) {
-  const Index below = row + width;
-  const Index height = columns.m - below;
-  Kokkos::parallel_for(
-      "heddle::exact::lu_panel",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, height * rest.size()),
-      KOKKOS_LAMBDA(Index at) {
-        const Index i = below + at % height;
-        const Index c = rest.begin + at / height;
-        InnerSum<T> sum = columns.sum(i, c);
-        for (int k = 0; k < width; ++k) {
-          sum.add_product(panel(i, k), -columns.at(row + k, c));
-        }
-        columns.sum(i, c) = sum;
-      });
+  const Index height = columns.m - row - width;
+  Kokkos::parallel_for("heddle::exact::lu_panel",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, height * rest.size()),
+                       AddFewProducts<T>{columns, panel, row, width, rest});
 }
 
+template <Scalar T> struct FindScale {
+  DeviceColumns<T> columns;
+  PanelElements<T> panel;
+  Index row;
+  int width;
+  Range rest;
+  Kokkos::View<double*, MemorySpace> scales;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index at) const {
+    const Index below = row + width;
+    const Index height = columns.m - below;
+    const bool is_row = at < height;
+    const Index i = below + at;
+    const Index c = rest.begin + (at - height);
+    double most = 0;
+    for (int k = 0; k < width; ++k) {
+      const T x = is_row ? panel(i, k) : columns.at(row + k, c);
+      for (int p = 0; p < parts_of_scalar<T>; ++p) {
+        most = Kokkos::fmax(most, Kokkos::abs(static_cast<double>(part_of(x, p))));
+      }
+    }
+    scales(is_row ? i : columns.m + c) = power_above(most);
+  }
+};
 /// Computes powers of two above the elements of each row of a panel below row + width, and of each column of `rest`
 /// within rows [row, row + width): scales(i) and scales(m + c).
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): a panel and what it is taken off
 void device_scales(const ExecutionSpace& space, const DeviceColumns<T>& columns, const PanelElements<T>& panel,
                    Index row, int width, Range rest, const Kokkos::View<double*, MemorySpace>& scales) {
-  const Index below = row + width;
-  const Index height = columns.m - below;
-  Kokkos::parallel_for(
-      "heddle::exact::lu_scales",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, height + rest.size()),
-      KOKKOS_LAMBDA(Index at) {
-        const bool is_row = at < height;
-        const Index i = below + at;
-        const Index c = rest.begin + (at - height);
-        double most = 0;
-        for (int k = 0; k < width; ++k) {
-          const T x = is_row ? panel(i, k) : columns.at(row + k, c);
-          for (int p = 0; p < parts_of_scalar<T>; ++p) {
-            most = Kokkos::fmax(most, Kokkos::abs(static_cast<double>(part_of(x, p))));
-          }
-        }
-        scales(is_row ? i : columns.m + c) = power_above(most);
-      });
+  const Index height = columns.m - row - width;
+  Kokkos::parallel_for("heddle::exact::lu_scales",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, height + rest.size()),
+                       FindScale<T>{columns, panel, row, width, rest, scales});
 }
 
 /// Updates the sums in `rest` below row + width, in tiles: a team of 16 x 16 threads, 4 x 4 elements each (4 x 2

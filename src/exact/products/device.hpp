@@ -76,6 +76,33 @@ HEDDLE_APART KOKKOS_INLINE_FUNCTION ExactSum<T> exact_sum(const Operand<T>& A, I
   return sum;
 }
 
+template <Scalar T, class Row> struct SumRowExactly {
+  Operand<T> A;
+  Kokkos::View<T*, MemorySpace> x;
+  Row row;
+  Kokkos::View<ExactSum<T>*, MemorySpace> sums;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index k) const {
+    sums(k) = exact_sum(
+        A, row(k), [&](Index l) { return x(l); }, 0, A.columns);
+  }
+};
+template <Scalar T, class Row> struct SumRow {
+  Operand<T> A;
+  Kokkos::View<T*, MemorySpace> x;
+  Row row;
+  Kokkos::View<InnerSum<T>*, MemorySpace> sums;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const DeviceTeam& team) const {
+    const Index k = team.league_rank();
+    const InnerSum<T> mine = strided_sum(
+        A, row(k), [&](Index l) { return x(l); }, team.team_rank(), A.columns, team.team_size());
+    const InnerSum<T> sum = team_sum(team, mine);
+    if (team.team_rank() == 0) {
+      sums(k) = sum;
+    }
+  }
+};
 /// sums(k) = the sum over row(k) of A with x; Sum is InnerSum or ExactSum.
 template <class Sum, Scalar T, class Row>
 void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos::View<T*, MemorySpace>& x, Index count,
@@ -84,24 +111,12 @@ void device_rows(const ExecutionSpace& space, const Operand<T>& A, const Kokkos:
     return;
   }
   if constexpr (std::is_same_v<Sum, ExactSum<T>>) {
-    Kokkos::parallel_for(
-        "heddle::exact::rows", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count),
-        KOKKOS_LAMBDA(Index k) {
-          sums(k) = exact_sum(
-              A, row(k), [&](Index l) { return x(l); }, 0, A.columns);
-        });
+    Kokkos::parallel_for("heddle::exact::rows",
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, count),
+                         SumRowExactly<T, Row>{A, x, row, sums});
   } else {
-    Kokkos::parallel_for(
-        "heddle::exact::rows", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
-        KOKKOS_LAMBDA(const DeviceTeam& team) {
-          const Index k = team.league_rank();
-          const Sum mine = strided_sum(
-              A, row(k), [&](Index l) { return x(l); }, team.team_rank(), A.columns, team.team_size());
-          const Sum sum = team_sum(team, mine);
-          if (team.team_rank() == 0) {
-            sums(k) = sum;
-          }
-        });
+    Kokkos::parallel_for("heddle::exact::rows", DeviceTeams(space, static_cast<int>(count), threads_of_device_team),
+                         SumRow<T, Row>{A, x, row, sums});
   }
 }
 
@@ -152,148 +167,185 @@ template <Scalar T> struct ProductRounding {
   }
 };
 
+/// Sums the marked ones of a team's elements again exactly.
+template <Scalar T> struct RoundOpen {
+  using Sum = Kokkos::View<ExactSum<T>, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+
+  ProductRounding<T> rounding;
+  Kokkos::View<char*, MemorySpace> open;
+  Index count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const DeviceTeam& team) const {
+    const Sum sum(team.team_scratch(0));
+    const Index begin = Index{team.league_rank()} * team.team_size();
+    bool is_open = begin + team.team_rank() < count && open(begin + team.team_rank()) != 0;
+    while (true) {
+      int first = is_open ? team.team_rank() : team.team_size();
+      team.team_reduce(Kokkos::Min<int>(first));
+      if (first == team.team_size()) {
+        return;
+      }
+      rounding.round_exactly(team, sum(), begin + first);
+      team.team_barrier();
+      is_open = is_open && team.team_rank() != first;
+    }
+  }
+};
 /// Sums the marked elements again exactly, each by a team.
 template <Scalar T>
 void round_open(const ExecutionSpace& space, const ProductRounding<T>& rounding,
                 const Kokkos::View<char*, MemorySpace>& open) {
-  using Sum = Kokkos::View<ExactSum<T>, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
   const auto count = static_cast<Index>(open.extent(0));
   DeviceTeams policy(space, static_cast<int>((count + threads_of_device_team - 1) / threads_of_device_team),
                      threads_of_device_team);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Sum::shmem_size())));
-  Kokkos::parallel_for(
-      "heddle::exact::round", policy, KOKKOS_LAMBDA(const DeviceTeam& team) {
-        const Sum sum(team.team_scratch(0));
-        const Index begin = Index{team.league_rank()} * team.team_size();
-        bool is_open = begin + team.team_rank() < count && open(begin + team.team_rank()) != 0;
-        while (true) {
-          int first = is_open ? team.team_rank() : team.team_size();
-          team.team_reduce(Kokkos::Min<int>(first));
-          if (first == team.team_size()) {
-            return;
-          }
-          rounding.round_exactly(team, sum(), begin + first);
-          team.team_barrier();
-          is_open = is_open && team.team_rank() != first;
-        }
-      });
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(RoundOpen<T>::Sum::shmem_size())));
+  Kokkos::parallel_for("heddle::exact::round", policy, RoundOpen<T>{rounding, open, count});
 }
 
+template <Scalar T> struct ProductByTeam {
+  ProductRounding<T> rounding;
+  Kokkos::View<char*, MemorySpace> open;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const SumTeam& team) const {
+    const Index at = team.league_rank();
+    const Operand<T>& A = rounding.A;
+    const Index j = at / A.rows;
+    const InnerSum<T> mine = strided_sum(
+        A, at - j * A.rows, [&](Index k) { return rounding.X(k, j); }, team.team_rank(), A.columns, team.team_size());
+    const InnerSum<T> sum = team_sum(team, mine);
+    if (team.team_rank() == 0) {
+      open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
+    }
+  }
+};
+template <Scalar T> struct ProductByThread {
+  ProductRounding<T> rounding;
+  Kokkos::View<char*, MemorySpace> open;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index at) const {
+    const Operand<T>& A = rounding.A;
+    const Index j = at / A.rows;
+    const InnerSum<T> sum = strided_sum<loads_at_once<T>>(
+        A, at - j * A.rows, [&](Index k) { return rounding.X(k, j); }, 0, A.columns, 1);
+    open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
+  }
+};
 /// Products by a thread or a team for each element. Elements that twice the precision leaves open are summed again by
 /// another kernel, which contains the slow path.
 template <Scalar T> void device_product_in_one(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
-  const Operand<T> A = rounding.A;
-  const Operand<T> X = rounding.X;
-  const Index m = A.rows;
-  const Index n = A.columns;
-  const Index results = m * static_cast<Index>(rounding.Y.extent(1));
+  const Index results = rounding.A.rows * static_cast<Index>(rounding.Y.extent(1));
   const Kokkos::View<char*, MemorySpace> open(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
-  if (A.row_stride != 1 && m > 1) {
-    Kokkos::parallel_for(
-        "heddle::exact::product", SumTeams(space, static_cast<int>(results), threads_of_sum_team),
-        KOKKOS_LAMBDA(const SumTeam& team) {
-          const Index at = team.league_rank();
-          const Index j = at / m;
-          const InnerSum<T> mine = strided_sum(
-              A, at - j * m, [&](Index k) { return X(k, j); }, team.team_rank(), n, team.team_size());
-          const InnerSum<T> sum = team_sum(team, mine);
-          if (team.team_rank() == 0) {
-            open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
-          }
-        });
+  if (rounding.A.row_stride != 1 && rounding.A.rows > 1) {
+    Kokkos::parallel_for("heddle::exact::product", SumTeams(space, static_cast<int>(results), threads_of_sum_team),
+                         ProductByTeam<T>{rounding, open});
   } else {
     Kokkos::parallel_for(
         "heddle::exact::product",
         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 2>>(space, 0, results),
-        KOKKOS_LAMBDA(Index at) {
-          const Index j = at / m;
-          const InnerSum<T> sum = strided_sum<loads_at_once<T>>(
-              A, at - j * m, [&](Index k) { return X(k, j); }, 0, n, 1);
-          open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
-        });
+        ProductByThread<T>{rounding, open});
   }
   round_open(space, rounding, open);
 }
 
+template <Scalar T> struct SumPartOfProduct {
+  Operand<T> A;
+  Operand<T> X;
+  Index results;
+  Index parts;
+  Kokkos::View<InnerSum<T>*, MemorySpace> sums;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index number) const {
+    const Index part = number / results;
+    const Index at = number - part * results;
+    const Index j = at / A.rows;
+    sums(number) = strided_sum<loads_at_once<T>>(
+        A, at - j * A.rows, [&](Index k) { return X(k, j); }, A.columns * part / parts, A.columns * (part + 1) / parts,
+        1);
+  }
+};
+template <Scalar T> struct MergePartsOfProduct {
+  ProductRounding<T> rounding;
+  Index results;
+  Index parts;
+  Kokkos::View<InnerSum<T>*, MemorySpace> sums;
+  Kokkos::View<char*, MemorySpace> open;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const SumTeam& team) const {
+    const Index at = team.league_rank();
+    InnerSum<T> mine;
+    for (Index part = team.team_rank(); part < parts; part += team.team_size()) {
+      mine.merge(sums(part * results + at));
+    }
+    const InnerSum<T> sum = team_sum(team, mine);
+    if (team.team_rank() == 0) {
+      open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
+    }
+  }
+};
 /// Products by `parts` threads for each element, whose sums go through memory.
 template <Scalar T>
 void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<T>& rounding, Index parts) {
-  const Operand<T> A = rounding.A;
-  const Operand<T> X = rounding.X;
-  const Index m = A.rows;
-  const Index n = A.columns;
-  const Index results = m * static_cast<Index>(rounding.Y.extent(1));
+  const Index results = rounding.A.rows * static_cast<Index>(rounding.Y.extent(1));
   const Kokkos::View<InnerSum<T>*, MemorySpace> sums(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::sums"),
       static_cast<std::size_t>(parts * results));
   const Kokkos::View<char*, MemorySpace> open(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
-  Kokkos::parallel_for(
-      "heddle::exact::product",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(space, 0,
-                                                                                                  parts * results),
-      KOKKOS_LAMBDA(Index number) {
-        const Index part = number / results;
-        const Index at = number - part * results;
-        const Index j = at / m;
-        sums(number) = strided_sum<loads_at_once<T>>(
-            A, at - j * m, [&](Index k) { return X(k, j); }, n * part / parts, n * (part + 1) / parts, 1);
-      });
-  Kokkos::parallel_for(
-      "heddle::exact::round", SumTeams(space, static_cast<int>(results), threads_of_round_team),
-      KOKKOS_LAMBDA(const SumTeam& team) {
-        const Index at = team.league_rank();
-        InnerSum<T> mine;
-        for (Index part = team.team_rank(); part < parts; part += team.team_size()) {
-          mine.merge(sums(part * results + at));
-        }
-        const InnerSum<T> sum = team_sum(team, mine);
-        if (team.team_rank() == 0) {
-          open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
-        }
-      });
+  Kokkos::parallel_for("heddle::exact::product",
+                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(
+                           space, 0, parts * results),
+                       SumPartOfProduct<T>{rounding.A, rounding.X, results, parts, sums});
+  Kokkos::parallel_for("heddle::exact::round", SumTeams(space, static_cast<int>(results), threads_of_round_team),
+                       MergePartsOfProduct<T>{rounding, results, parts, sums, open});
   round_open(space, rounding, open);
 }
 
-/// Products by several threads of one team for each element, whose sums go through its fast memory. A team takes 32
-/// neighbouring rows, so that each of its warps reads whole lines of memory.
-template <Scalar T> void device_product_in_teams(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
-  constexpr int rows = 32;
-  constexpr int slices = threads_of_device_team / rows;
+template <Scalar T> struct ProductBySlices {
+  static constexpr int rows = 32;
+  static constexpr int slices = threads_of_device_team / rows;
   using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 4>>;
   using Team = typename Teams::member_type;
   using Sums =
       Kokkos::View<InnerSum<T>[slices][rows], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
-  const Operand<T> A = rounding.A;
-  const Operand<T> X = rounding.X;
-  const Index m = A.rows;
-  const Index n = A.columns;
-  const Index results = m * static_cast<Index>(rounding.Y.extent(1));
+
+  ProductRounding<T> rounding;
+  Index results;
+  Kokkos::View<char*, MemorySpace> open;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const Sums sums(team.team_scratch(0));
+    const int lane = team.team_rank() % rows;
+    const Index slice = team.team_rank() / rows;
+    const Index at = Index{team.league_rank()} * rows + lane;
+    if (at < results) {
+      const Operand<T>& A = rounding.A;
+      const Index j = at / A.rows;
+      sums(slice, lane) = strided_sum<loads_at_once<T>>(
+          A, at - j * A.rows, [&](Index k) { return rounding.X(k, j); }, A.columns * slice / slices,
+          A.columns * (slice + 1) / slices, 1);
+    }
+    team.team_barrier();
+    if (slice == 0 && at < results) {
+      InnerSum<T> sum = sums(0, lane);
+      for (int other = 1; other < slices; ++other) {
+        sum.merge(sums(other, lane));
+      }
+      open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
+    }
+  }
+};
+/// Products by several threads of one team for each element, whose sums go through its fast memory. A team takes 32
+/// neighbouring rows, so that each of its warps reads whole lines of memory.
+template <Scalar T> void device_product_in_teams(const ExecutionSpace& space, const ProductRounding<T>& rounding) {
+  using Product = ProductBySlices<T>;
+  constexpr int rows = Product::rows;
+  const Index results = rounding.A.rows * static_cast<Index>(rounding.Y.extent(1));
   const Kokkos::View<char*, MemorySpace> open(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
-  Teams policy(space, static_cast<int>((results + rows - 1) / rows), threads_of_device_team);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Sums::shmem_size())));
-  Kokkos::parallel_for(
-      "heddle::exact::product", policy, KOKKOS_LAMBDA(const Team& team) {
-        const Sums sums(team.team_scratch(0));
-        const int lane = team.team_rank() % rows;
-        const Index slice = team.team_rank() / rows;
-        const Index at = Index{team.league_rank()} * rows + lane;
-        if (at < results) {
-          const Index j = at / m;
-          sums(slice, lane) = strided_sum<loads_at_once<T>>(
-              A, at - j * m, [&](Index k) { return X(k, j); }, n * slice / slices, n * (slice + 1) / slices, 1);
-        }
-        team.team_barrier();
-        if (slice == 0 && at < results) {
-          InnerSum<T> sum = sums(0, lane);
-          for (int other = 1; other < slices; ++other) {
-            sum.merge(sums(other, lane));
-          }
-          open(at) = static_cast<char>(!rounding.round_nearly(at, sum));
-        }
-      });
+  typename Product::Teams policy(space, static_cast<int>((results + rows - 1) / rows), threads_of_device_team);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Product::Sums::shmem_size())));
+  Kokkos::parallel_for("heddle::exact::product", policy, Product{rounding, results, open});
   round_open(space, rounding, open);
 }
 

@@ -77,23 +77,30 @@ template <Scalar T, class F> void with_device_sum(Algorithm algorithm, const F& 
   }
 }
 
+template <class Sum, Scalar T> struct ProductOfElement {
+  Update<T> update;
+  Operand<T> A;
+  Operand<T> X;
+  StridedMatrix<T> Y;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index at) const {
+    const Index i = at % A.rows;
+    const Index j = at / A.rows;
+    Sum sum;
+    for (Index k = 0; k < A.columns; ++k) {
+      sum.add_product(A(i, k), X(k, j));
+    }
+    Y(i, j) = sum.finished(update, Y(i, j));
+  }
+};
 /// Y = alpha A X + beta Y, a thread for each element.
 template <class Sum, Scalar T>
 void device_product_by(const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A, const Operand<T>& X,
                        const StridedMatrix<T>& Y) {
-  const Index m = A.rows;
   Kokkos::parallel_for(
       "heddle::exact::product",
-      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, m * static_cast<Index>(Y.extent(1))),
-      KOKKOS_LAMBDA(Index at) {
-        const Index i = at % m;
-        const Index j = at / m;
-        Sum sum;
-        for (Index k = 0; k < A.columns; ++k) {
-          sum.add_product(A(i, k), X(k, j));
-        }
-        Y(i, j) = sum.finished(update, Y(i, j));
-      });
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows * static_cast<Index>(Y.extent(1))),
+      ProductOfElement<Sum, T>{update, A, X, Y});
 }
 template <Scalar T>
 void device_product_by(Algorithm algorithm, const ExecutionSpace& space, const Update<T>& update, const Operand<T>& A,

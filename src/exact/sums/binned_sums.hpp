@@ -86,47 +86,57 @@ KOKKOS_INLINE_FUNCTION void give_bins(const BinTeam& team, const double* bins, A
   }
 }
 
+/// Adds the terms of a team's part to one of the sums, by bins for each thread.
+template <class Terms> struct AddByBins {
+  using Places = Kokkos::View<double*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
+  static constexpr int places = Bins::count * bin_threads;
+  // Few enough to be merged quickly, enough that teams seldom wait for one another.
+  static constexpr Index sums = 8;
+  static constexpr Index at_once = Bins::most / Terms::parts;
+
+  Terms terms;
+  Index n;
+  Index teams;
+  Partials partials;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const BinTeam& team) const {
+    const Places all(team.team_scratch(0), places);
+    const Bins mine(all.data() + team.team_rank(), bin_threads);
+    const Index part = team.league_rank();
+    const Index end = n * (part + 1) / teams;
+    Accumulator<double>& sum = partials(part % sums);
+    bool others = false;
+    for (Index begin = n * part / teams; begin < end; begin += at_once * bin_threads) {
+      const Index first = begin + team.team_rank();
+      const Index last = Kokkos::min(begin + at_once * bin_threads, end);
+      bool wild = false;
+      mine.clear();
+      const bool found = add_to_bins(terms, first, last, bin_threads, mine, wild);
+      others = others || found;
+      if (wild) {
+        add_wild(terms, first, last, bin_threads, sum);
+      }
+      team.team_barrier();
+      give_bins(team, all.data(), sum);
+      team.team_barrier();
+    }
+    // The sign of a sum of zeros.
+    if (others) {
+      sum.add_scaled_atomically(0, 0);
+    } else if (n * part / teams + team.team_rank() < end) {
+      sum.add_atomically(-0.0);
+    }
+  }
+};
 /// On devices: exact sums of all terms in one pass, bins for each thread.
 template <class Terms> Partials binned_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
-  using Places = Kokkos::View<double*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
-  constexpr int places = Bins::count * bin_threads;
-  // Few enough to be merged quickly, enough that teams seldom wait for one another.
-  constexpr Index sums = 8;
-  constexpr Index at_once = Bins::most / Terms::parts;
+  using Add = AddByBins<Terms>;
   const Index teams =
       std::clamp<Index>(n / (16 * bin_threads), 1, std::max(1, space.concurrency() / (4 * bin_threads)));
-  const Partials partials(Kokkos::view_alloc(space, "heddle::exact::partials"), static_cast<std::size_t>(sums));
+  const Partials partials(Kokkos::view_alloc(space, "heddle::exact::partials"), static_cast<std::size_t>(Add::sums));
   BinPolicy policy(space, static_cast<int>(teams), bin_threads);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Places::shmem_size(places))));
-  Kokkos::parallel_for(
-      "heddle::exact::reduce", policy, KOKKOS_LAMBDA(const BinTeam& team) {
-        const Places all(team.team_scratch(0), places);
-        const Bins mine(all.data() + team.team_rank(), bin_threads);
-        const Index part = team.league_rank();
-        const Index end = n * (part + 1) / teams;
-        Accumulator<double>& sum = partials(part % sums);
-        bool others = false;
-        for (Index begin = n * part / teams; begin < end; begin += at_once * bin_threads) {
-          const Index first = begin + team.team_rank();
-          const Index last = Kokkos::min(begin + at_once * bin_threads, end);
-          bool wild = false;
-          mine.clear();
-          const bool found = add_to_bins(terms, first, last, bin_threads, mine, wild);
-          others = others || found;
-          if (wild) {
-            add_wild(terms, first, last, bin_threads, sum);
-          }
-          team.team_barrier();
-          give_bins(team, all.data(), sum);
-          team.team_barrier();
-        }
-        // The sign of a sum of zeros.
-        if (others) {
-          sum.add_scaled_atomically(0, 0);
-        } else if (n * part / teams + team.team_rank() < end) {
-          sum.add_atomically(-0.0);
-        }
-      });
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Add::Places::shmem_size(Add::places))));
+  Kokkos::parallel_for("heddle::exact::reduce", policy, Add{terms, n, teams, partials});
   return partials;
 }
 

@@ -30,6 +30,15 @@ template <RealScalar T, class Terms> T reduced(const ExecutionSpace& space, cons
   return accumulated(space, terms, n).template value<T>();
 }
 
+// Returns true if every term is -0, which expansions do not record.
+template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, const Terms& terms, Index n) {
+  Index others = 0;
+  Kokkos::parallel_reduce(
+      "heddle::exact::zeros", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
+      KOKKOS_LAMBDA(Index k, Index & count) { count += terms.is_negative_zero(k) ? 0 : 1; }, others);
+  return n > 0 && others == 0;
+}
+
 template <int levels, RealScalar T, class Terms>
 T reduced_in_full(const ExecutionSpace& space, const Terms& terms, Index n) {
   const Accumulator<double> sum = accumulated_by<levels>(space, terms, n);

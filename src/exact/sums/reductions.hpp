@@ -62,6 +62,19 @@ inline Index device_teams(const ExecutionSpace& space, Index n) {
   return std::clamp<Index>(n / (16 * device_threads), 1, std::max(1, space.concurrency() / device_threads));
 }
 
+/// Adds the terms of a team's part to its sum, by expansions of `levels` doubles.
+template <int levels, class Terms> struct AddPart {
+  Terms terms;
+  Index n;
+  Index teams;
+  Partials partials;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename DevicePolicy::member_type& team) const {
+    const Index part = team.league_rank();
+    add_strided<levels>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads,
+                        partials(part));
+  }
+};
 /// Returns the exact sums of parts, by expansions of `levels` doubles.
 template <int levels, class Terms> Partials partial_sums(const ExecutionSpace& space, const Terms& terms, Index n) {
   if constexpr (on_host) {
@@ -77,13 +90,8 @@ template <int levels, class Terms> Partials partial_sums(const ExecutionSpace& s
   } else {
     const Index teams = device_teams(space, n);
     Partials partials(Kokkos::view_alloc(space, "heddle::exact::partials"), static_cast<std::size_t>(teams));
-    Kokkos::parallel_for(
-        "heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
-        KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
-          const Index part = team.league_rank();
-          add_strided<levels>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads,
-                              partials(part));
-        });
+    Kokkos::parallel_for("heddle::exact::reduce", DevicePolicy(space, static_cast<int>(teams), device_threads),
+                         AddPart<levels, Terms>{terms, n, teams, partials});
     return partials;
   }
 }
@@ -165,6 +173,29 @@ inline Index additions_in_a_row(Index n) {
 template <class Terms> double lost_in(Index n) {
   return Terms::parts == 2 ? Compensated::underflow(n) : 0;
 }
+/// Sums the terms of a team's part in the precision of `Sum`.
+template <class Sum, class Terms> struct SumPart {
+  Terms terms;
+  Index n;
+  Index teams;
+  Kokkos::View<Quick<Sum>*, MemorySpace> parts;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename DevicePolicy::member_type& team) const {
+    const Index part = team.league_rank();
+    // The reducer gets a copy: the address of the sum itself would keep it out of registers.
+    const Quick<Sum> mine =
+        quick_strided<Sum>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
+    Quick<Sum> all = mine;
+    team.team_reduce(Merged<Sum>{&all});
+    if (team.team_rank() == 0) {
+      parts(part) = all;
+    }
+  }
+};
+template <class Sum> struct MergePart {
+  Kokkos::View<Quick<Sum>*, MemorySpace> parts;
+  KOKKOS_INLINE_FUNCTION void operator()(Index part, Quick<Sum>& sum) const { sum.merge(parts(part)); }
+};
 /// Sums all terms in the precision of `Sum`.
 template <class Sum, class Terms> Quick<Sum> quick_sum(const ExecutionSpace& space, const Terms& terms, Index n) {
   Quick<Sum> total;
@@ -182,22 +213,11 @@ template <class Sum, class Terms> Quick<Sum> quick_sum(const ExecutionSpace& spa
     const Kokkos::View<Quick<Sum>*, MemorySpace> parts(
         Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::parts"),
         static_cast<std::size_t>(teams));
-    Kokkos::parallel_for(
-        "heddle::exact::compensated", DevicePolicy(space, static_cast<int>(teams), device_threads),
-        KOKKOS_LAMBDA(const typename DevicePolicy::member_type& team) {
-          const Index part = team.league_rank();
-          // The reducer gets a copy: the address of the sum itself would keep it out of registers.
-          const Quick<Sum> mine =
-              quick_strided<Sum>(terms, n * part / teams + team.team_rank(), n * (part + 1) / teams, device_threads);
-          Quick<Sum> all = mine;
-          team.team_reduce(Merged<Sum>{&all});
-          if (team.team_rank() == 0) {
-            parts(part) = all;
-          }
-        });
-    Kokkos::parallel_reduce(
-        "heddle::exact::compensated", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, teams),
-        KOKKOS_LAMBDA(Index part, Quick<Sum> & sum) { sum.merge(parts(part)); }, Merged<Sum>{&total});
+    Kokkos::parallel_for("heddle::exact::compensated", DevicePolicy(space, static_cast<int>(teams), device_threads),
+                         SumPart<Sum, Terms>{terms, n, teams, parts});
+    Kokkos::parallel_reduce("heddle::exact::compensated",
+                            Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, teams),
+                            MergePart<Sum>{parts}, Merged<Sum>{&total});
   }
   return total;
 }
@@ -212,15 +232,6 @@ bool rounds_quickly(const ExecutionSpace& space, const Terms& terms, Index n, T&
   const Quick<Sum> quick = quick_sum<Sum>(space, terms, n);
   const bool exact_products = std::is_same_v<Sum, Threefold> && quick.tame;
   return quick.sum.rounds_to(additions_in_a_row(n), exact_products ? 0 : lost_in<Terms>(n), result);
-}
-
-/// Returns true if every term is -0, which expansions do not record.
-template <class Terms> bool all_negative_zeros(const ExecutionSpace& space, const Terms& terms, Index n) {
-  Index others = 0;
-  Kokkos::parallel_reduce(
-      "heddle::exact::zeros", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
-      KOKKOS_LAMBDA(Index k, Index & count) { count += terms.is_negative_zero(k) ? 0 : 1; }, others);
-  return n > 0 && others == 0;
 }
 
 /// Merges the sums of parts.

@@ -264,54 +264,81 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
   Exact exact_;
 };
 
-/// Computes x = A^-1 b for triangular A.
-template <Scalar T, class Sum> void device_solve_once(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system) {
-  constexpr int block = solve_block<T>;
+/// Solves the next block of rows by a team.
+template <Scalar T, class Sum> struct SolveNextBlock {
+  static constexpr int block = solve_block<T>;
   using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<block, 2>>;
   using Team = typename Teams::member_type;
   using Solve = BlockSolve<T, Sum, Team>;
+
+  DeviceSystem<T, Sum> system;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    int number = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(team), [&](int& taken) { taken = system.progress.take(); }, number);
+    Solve(system, team, number).run();
+  }
+};
+/// Computes x = A^-1 b for triangular A.
+template <Scalar T, class Sum> void device_solve_once(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system) {
+  using SolveNext = SolveNextBlock<T, Sum>;
+  constexpr int block = SolveNext::block;
   const auto blocks = static_cast<int>((system.A.rows + block - 1) / block);
   Kokkos::deep_copy(space, system.progress.counters, 0);
-  Kokkos::parallel_for(
-      "heddle::exact::trsv", Teams(space, blocks, block).set_scratch_size(0, Kokkos::PerTeam(Solve::scratch_bytes())),
-      KOKKOS_LAMBDA(const Team& team) {
-        int number = 0;
-        Kokkos::single(
-            Kokkos::PerTeam(team), [&](int& taken) { taken = system.progress.take(); }, number);
-        Solve(system, team, number).run();
-      });
+  Kokkos::parallel_for("heddle::exact::trsv",
+                       typename SolveNext::Teams(space, blocks, block)
+                           .set_scratch_size(0, Kokkos::PerTeam(SolveNext::Solve::scratch_bytes())),
+                       SolveNext{system});
 }
 
+template <Scalar T> struct ResidualByTeam {
+  DeviceSystem<T, InnerSum<T>> system;
+  Kokkos::View<T*, MemorySpace> r;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const DeviceTeam& team) const {
+    const Index i = team.league_rank();
+    const Index begin = system.begin(i);
+    const Index end = system.end(i);
+    const InnerSum<T> mine = strided_sum(
+        system.A, i, [&](Index k) { return -system.x(k); }, begin + team.team_rank(), end, team.team_size());
+    InnerSum<T> sum = team_sum(team, mine);
+    if (team.team_rank() == 0) {
+      r(i) = system.residual(i, sum);
+    }
+  }
+};
+template <Scalar T, class Sum> struct ResidualByThread {
+  DeviceSystem<T, Sum> system;
+  Kokkos::View<T*, MemorySpace> r;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const {
+    Sum sum;
+    system.add_products(sum, i, system.begin(i), system.end(i));
+    r(i) = system.residual(i, sum);
+  }
+};
 /// Computes r = b - A x for triangular A, each element correctly rounded if the algorithm is exact.
 template <Scalar T, class Sum>
 void device_residual(const ExecutionSpace& space, const DeviceSystem<T, Sum>& system,
                      const Kokkos::View<T*, MemorySpace>& r) {
   const Index n = system.A.rows;
   if constexpr (std::is_same_v<Sum, InnerSum<T>>) {
-    Kokkos::parallel_for(
-        "heddle::exact::residual", DeviceTeams(space, static_cast<int>(n), threads_of_device_team),
-        KOKKOS_LAMBDA(const DeviceTeam& team) {
-          const Index i = team.league_rank();
-          const Index begin = system.begin(i);
-          const Index end = system.end(i);
-          const InnerSum<T> mine = strided_sum(
-              system.A, i, [&](Index k) { return -system.x(k); }, begin + team.team_rank(), end, team.team_size());
-          InnerSum<T> sum = team_sum(team, mine);
-          if (team.team_rank() == 0) {
-            r(i) = system.residual(i, sum);
-          }
-        });
+    Kokkos::parallel_for("heddle::exact::residual", DeviceTeams(space, static_cast<int>(n), threads_of_device_team),
+                         ResidualByTeam<T>{system, r});
   } else {
-    Kokkos::parallel_for(
-        "heddle::exact::residual", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
-        KOKKOS_LAMBDA(Index i) {
-          Sum sum;
-          system.add_products(sum, i, system.begin(i), system.end(i));
-          r(i) = system.residual(i, sum);
-        });
+    Kokkos::parallel_for("heddle::exact::residual",
+                         Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, n),
+                         ResidualByThread<T, Sum>{system, r});
   }
 }
 
+template <Scalar T> struct CorrectElement {
+  Kokkos::View<T*, MemorySpace> found;
+  Kokkos::View<T*, MemorySpace> correction;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Index i) const { found(i) = found(i) + correction(i); }
+};
 template <Scalar T, class Sum>
 void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, bool unit, const StridedVector<T>& x,
                   int refinements) {
@@ -332,9 +359,9 @@ void device_solve(const ExecutionSpace& space, const Operand<T>& A, bool lower, 
     for (int round = 0; round < refinements; ++round) {
       device_residual(space, system, rest);
       device_solve_once(space, DeviceSystem<T, Sum>{A, lower, unit, rest, correction, progress});
-      Kokkos::parallel_for(
-          "heddle::exact::correct", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows),
-          KOKKOS_LAMBDA(Index i) { found(i) = found(i) + correction(i); });
+      Kokkos::parallel_for("heddle::exact::correct",
+                           Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, A.rows),
+                           CorrectElement<T>{found, correction});
     }
   }
   heddle::impl::copy_vector<T>(space, strided(found), x);
