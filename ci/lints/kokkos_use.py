@@ -79,7 +79,8 @@ def reductions(text):
     for call in CALL.finditer(text):
         given = arguments(text, call.end())
         in_team = re.match(r"Kokkos::(Team|Thread)\w*Range\(", given[0])
-        functor = next((k for k, one in enumerate(given) if "KOKKOS_LAMBDA" in one), 2 if given[0][0] == '"' else 1)
+        labelled = given[0][0] == '"' or given[0] == "label"
+        functor = next((k for k, one in enumerate(given) if "KOKKOS_LAMBDA" in one), 2 if labelled else 1)
         if not in_team and len(given) > functor + 2:
             yield line_of(text, call.start())
 
@@ -191,8 +192,10 @@ CHECKS = ((reductions, "several results", ("include", "src")),
 def self_test():
     one = 'Kokkos::parallel_reduce("a", Policy<E, I<J>>(s, 0, n), KOKKOS_LAMBDA(int i, S& x) { f(i, x); }, Kokkos::Max<T>(a));'
     two = 'Kokkos::parallel_reduce(\n"a", Policy(s, 0, n), KOKKOS_LAMBDA(int i, S& x, S& y) { f(i, x); }, a, b);'
+    named = "Kokkos::parallel_reduce(label, Policy(s, 0, n), Functor<T>{a, b}, Kokkos::Max<T>(most));"
     team = "Kokkos::parallel_reduce(Kokkos::TeamVectorRange(t, n), [&](int i, S& x, S& y) { f(i, x); }, a, b);"
     assert not list(reductions(one)), "one result is taken for several"
+    assert not list(reductions(named)), "a label that is not a literal is taken for the policy"
     assert list(reductions("\n" + two)) == [2], "several results are not found"
     assert not list(reductions(team)), "a reduction within a team is taken for one over all"
     assert list(instances('\nconst Kokkos::View<T*, MemorySpace> a("heddle::a", n);')) == [2]

@@ -102,41 +102,55 @@ KOKKOS_INLINE_FUNCTION void probe_element(const Overlaps<T>& overlaps, Index i, 
   }
 }
 
+template <Scalar T> struct ProbeRun {
+  /// Elements of a row that a thread takes.
+  static constexpr Index run = on_host ? 1 : 16;
+  Overlaps<T> overlaps;
+  Elementwise elements;
+  Index rows;
+  Index columns;
+  KOKKOS_INLINE_FUNCTION void operator()(Index e, Probed& seen) const {
+    const Index number = elements.column(e);
+    const Index i = e - number * rows;
+    const Index end = number * run + run < columns ? number * run + run : columns;
+    for (Index j = number * run; j < end; ++j) probe_element(overlaps, i, j, seen);
+  }
+};
+
 template <Scalar T>
 Spread probe_elements(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
-  // Elements of a row that a thread takes.
-  constexpr Index run = on_host ? 1 : 16;
+  constexpr Index run = ProbeRun<T>::run;
   Probed found;
   const Index runs = (columns + run - 1) / run;
   const Elementwise elements(rows, runs);
-  Kokkos::parallel_reduce(
-      "heddle::gemm::probe", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * runs),
-      KOKKOS_LAMBDA(Index e, Probed & seen) {
-        const Index number = elements.column(e);
-        const Index i = e - number * rows;
-        const Index end = number * run + run < columns ? number * run + run : columns;
-        for (Index j = number * run; j < end; ++j) probe_element(overlaps, i, j, seen);
-      },
-      found);
+  Kokkos::parallel_reduce("heddle::gemm::probe",
+                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * runs),
+                          ProbeRun<T>{overlaps, elements, rows, columns}, found);
   return {std::sqrt(found.square), found.undecided};
 }
+
+template <Scalar T> struct DecideElement {
+  Overlaps<T> overlaps;
+  Elementwise elements;
+  Index rows;
+  KOKKOS_INLINE_FUNCTION void operator()(Index e, int& largest) const {
+    const Index j = elements.column(e);
+    const Index i = e - j * rows;
+    if (overlaps.counts(i, j) && overlaps.least(i, j) == 0.0) {
+      const int here = overlaps.excess(i, j);
+      largest = here > largest ? here : largest;
+    }
+  }
+};
 
 /// Upper bound of the ratio of elements that leading bits leave undecided, by a pass over row and column for each of
 /// them.
 template <Scalar T> double decide(const ExecutionSpace& space, const Overlaps<T>& overlaps, Index rows, Index columns) {
   int excess = 0;
   const Elementwise elements(rows, columns);
-  Kokkos::parallel_reduce(
-      "heddle::gemm::decide", Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
-      KOKKOS_LAMBDA(Index e, int& largest) {
-        const Index j = elements.column(e);
-        const Index i = e - j * rows;
-        if (overlaps.counts(i, j) && overlaps.least(i, j) == 0.0) {
-          const int here = overlaps.excess(i, j);
-          largest = here > largest ? here : largest;
-        }
-      },
-      Kokkos::Max<int>(excess));
+  Kokkos::parallel_reduce("heddle::gemm::decide",
+                          Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>>(space, 0, rows * columns),
+                          DecideElement<T>{overlaps, elements, rows}, Kokkos::Max<int>(excess));
   return std::ldexp(1.0, excess);
 }
 

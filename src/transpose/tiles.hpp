@@ -26,6 +26,14 @@ inline Block block_of(const TransposeOptions& options) {
   return {options, 32, options.variant == TransposeVariant::naive ? 8 : 32};
 }
 
+template <class T> struct MoveElement {
+  Moves<T> moves;
+  Map<T> map;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j, Index k) const {
+    moves.target(i, j, k) = map(moves.source(i, j, k));
+  }
+};
+
 template <class T>
 void move_naively(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
                   const TransposeOptions& options) {
@@ -35,7 +43,7 @@ void move_naively(const ExecutionSpace& space, const Moves<T>& moves, const Map<
   Kokkos::parallel_for(
       "heddle::transpose::naive",
       Policy(space, {0, 0, 0}, {moves.rows, moves.columns, moves.batch}, {block.rows, block.columns, 1}),
-      KOKKOS_LAMBDA(Index i, Index j, Index k) { moves.target(i, j, k) = map(moves.source(i, j, k)); });
+      MoveElement<T>{moves, map});
 }
 
 /// The tile of a team: its beginning, and the extents of its part in the matrix.
@@ -111,6 +119,22 @@ template <class T, class Team> KOKKOS_INLINE_FUNCTION T* shared_buffer(const Tea
   return static_cast<T*>(team.team_scratch(level).get_shmem_aligned(bytes, buffer_alignment));
 }
 
+template <class T> struct MoveTile {
+  Moves<T> moves;
+  Map<T> map;
+  int rows;
+  int columns;
+  int leading;
+  std::size_t bytes;
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const Tile tile = Tile::of(moves, rows, columns, team.league_rank());
+    T* const buffer = shared_buffer<T>(team, bytes);
+    read_tile(team, moves, tile, buffer, leading);
+    team.team_barrier();
+    write_tile(team, moves, map, tile, buffer, leading);
+  }
+};
+
 template <class T>
 void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map,
                    const TransposeOptions& options) {
@@ -120,42 +144,41 @@ void move_by_tiles(const ExecutionSpace& space, const Moves<T>& moves, const Map
   const std::size_t bytes = block.bytes(padded, sizeof(T));
   TeamPolicy policy(space, Tile::count(moves, block.rows, block.columns), team_threads);
   policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(bytes + buffer_alignment)));
-  const int rows = block.rows;
-  const int columns = block.columns;
-  Kokkos::parallel_for(
-      padded ? "heddle::transpose::tiled_padded" : "heddle::transpose::tiled", policy, KOKKOS_LAMBDA(const Team& team) {
-        const Tile tile = Tile::of(moves, rows, columns, team.league_rank());
-        T* const buffer = shared_buffer<T>(team, bytes);
-        read_tile(team, moves, tile, buffer, leading);
-        team.team_barrier();
-        write_tile(team, moves, map, tile, buffer, leading);
-      });
+  Kokkos::parallel_for(padded ? "heddle::transpose::tiled_padded" : "heddle::transpose::tiled", policy,
+                       MoveTile<T>{moves, map, block.rows, block.columns, leading, bytes});
 }
+
+template <class T> struct SwapTiles {
+  static constexpr int extent = on_host ? 64 : 32;
+  static constexpr int leading = extent + 1;
+  static constexpr std::size_t bytes = sizeof(T) * leading * extent;
+  Moves<T> moves;
+  Map<T> map;
+  KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
+    const Tile tile = Tile::of(moves, extent, extent, team.league_rank());
+    if (tile.i > tile.j) {
+      return;
+    }
+    const Tile mirror{tile.j, tile.i, tile.k, tile.columns, tile.rows};
+    T* const here = shared_buffer<T>(team, bytes);
+    T* const there = shared_buffer<T>(team, bytes);
+    read_tile(team, moves, tile, here, leading);
+    read_tile(team, moves, mirror, there, leading);
+    team.team_barrier();
+    write_tile(team, moves, map, tile, here, leading);
+    if (tile.i != tile.j) {
+      write_tile(team, moves, map, mirror, there, leading);
+    }
+  }
+};
 
 /// Square moves whose target is their source: each tile and its mirror image change places.
 template <class T> void swap_across_diagonal(const ExecutionSpace& space, const Moves<T>& moves, const Map<T>& map) {
-  constexpr int extent = on_host ? 64 : 32;
-  constexpr int leading = extent + 1;
-  constexpr std::size_t bytes = sizeof(T) * leading * extent;
+  constexpr int extent = SwapTiles<T>::extent;
   TeamPolicy policy(space, Tile::count(moves, extent, extent), team_threads);
-  policy.set_scratch_size(scratch_level, Kokkos::PerTeam(static_cast<int>(2 * (bytes + buffer_alignment))));
-  Kokkos::parallel_for(
-      "heddle::transpose::swap", policy, KOKKOS_LAMBDA(const Team& team) {
-        const Tile tile = Tile::of(moves, extent, extent, team.league_rank());
-        if (tile.i > tile.j) {
-          return;
-        }
-        const Tile mirror{tile.j, tile.i, tile.k, tile.columns, tile.rows};
-        T* const here = shared_buffer<T>(team, bytes);
-        T* const there = shared_buffer<T>(team, bytes);
-        read_tile(team, moves, tile, here, leading);
-        read_tile(team, moves, mirror, there, leading);
-        team.team_barrier();
-        write_tile(team, moves, map, tile, here, leading);
-        if (tile.i != tile.j) {
-          write_tile(team, moves, map, mirror, there, leading);
-        }
-      });
+  policy.set_scratch_size(scratch_level,
+                          Kokkos::PerTeam(static_cast<int>(2 * (SwapTiles<T>::bytes + buffer_alignment))));
+  Kokkos::parallel_for("heddle::transpose::swap", policy, SwapTiles<T>{moves, map});
 }
 
 }  // namespace heddle::impl

@@ -22,16 +22,19 @@ constexpr Index measured_inner = on_host ? 2048 : 8192;
 /// would take more than `memory` bytes, but on a GPU never less than 2048.
 [[nodiscard]] Index measured_rows(std::size_t bytes_of_element, double memory);
 
+template <Scalar T> struct MixDigits {
+  Elements<T> elements;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const {
+    const auto mixed = static_cast<std::uint32_t>(i * 2654435761 + j * 2246822519);
+    elements(i, j) = T(static_cast<Real<T>>(mixed) / static_cast<Real<T>>(4294967296.0) + Real<T>(0.1));
+  }
+};
+
 /// Numbers with mixed digits: power and so clock rate follow the bits that toggle.
 template <Scalar T> [[nodiscard]] LocalMatrix<T> make_operand(const Communicator& comm, Index rows, Index columns) {
   LocalMatrix<T> matrix(Kokkos::view_alloc(comm.space(), Kokkos::WithoutInitializing, "heddle::gemm::measure"),
                         static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
-  const Elements<T> elements(matrix);
-  for_each_element(
-      comm.space(), "heddle::gemm::measure_fill", rows, columns, KOKKOS_LAMBDA(Index i, Index j) {
-        const auto mixed = static_cast<std::uint32_t>(i * 2654435761 + j * 2246822519);
-        elements(i, j) = T(static_cast<Real<T>>(mixed) / static_cast<Real<T>>(4294967296.0) + Real<T>(0.1));
-      });
+  for_each_element(comm.space(), "heddle::gemm::measure_fill", rows, columns, MixDigits<T>{Elements<T>(matrix)});
   return matrix;
 }
 

@@ -27,17 +27,25 @@ inline constexpr int columns_of_team = 32;
 inline MatrixTeams teams_by_columns(const ExecutionSpace& space, int matrices, int columns) {
   return matrix_teams(space, matrices * ((columns + columns_of_team - 1) / columns_of_team));
 }
+
+/// body(team, matrix, column) for the columns of a team.
+template <class Body> struct VisitColumns {
+  int teams;
+  int columns;
+  Body body;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team) const {
+    const int matrix = team.league_rank() / teams;
+    const int begin = team.league_rank() % teams * columns_of_team;
+    const int end = begin + columns_of_team < columns ? begin + columns_of_team : columns;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](int j) { body(team, matrix, j); });
+  }
+};
+
 /// body(team, matrix, column) for each column, by a thread and its vector.
 template <class Body>
 void for_each_column(const ExecutionSpace& space, const char* label, int matrices, int columns, const Body& body) {
   const int teams = (columns + columns_of_team - 1) / columns_of_team;
-  Kokkos::parallel_for(
-      label, teams_by_columns(space, matrices, columns), KOKKOS_LAMBDA(const MatrixTeam& team) {
-        const int matrix = team.league_rank() / teams;
-        const int begin = team.league_rank() % teams * columns_of_team;
-        const int end = begin + columns_of_team < columns ? begin + columns_of_team : columns;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end), [&](int j) { body(team, matrix, j); });
-      });
+  Kokkos::parallel_for(label, teams_by_columns(space, matrices, columns), VisitColumns<Body>{teams, columns, body});
 }
 
 /// Number of matrices, of so many bytes each, in a group: as many as fit 512 MiB on CPUs, and a quarter of the free
@@ -48,6 +56,28 @@ inline int matrices_at_once(Index bytes_of_one, Index count) {
   return static_cast<int>(std::clamp<Index>(room / std::max<Index>(bytes_of_one, 1), 1, std::max<Index>(count, 1)));
 }
 
+template <Scalar T> struct SquareLength {
+  Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace> X;
+  Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> squares;
+  int rows;
+  int columns;
+  KOKKOS_INLINE_FUNCTION void operator()(const ColumnTeam& team) const {
+    const int slot = team.league_rank() / columns;
+    const int j = team.league_rank() % columns;
+    double sum = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, rows),
+        [&](int i, double& part) {
+          const T& x = X(i, j, slot);
+          const double re = real_of<double>(x);
+          const double im = imaginary_of<double>(x);
+          part += re * re + im * im;
+        },
+        sum);
+    Kokkos::single(Kokkos::PerTeam(team), [&] { squares(j, slot) = sum; });
+  }
+};
+
 /// The squared length of each column, `rows` long: columns x matrices.
 template <Scalar T>
 Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> squared_lengths(
@@ -56,23 +86,8 @@ Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> squared_lengths(
   const Kokkos::View<double**, Kokkos::LayoutLeft, MemorySpace> squares(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::eigen::squares"),
       static_cast<std::size_t>(columns), static_cast<std::size_t>(count));
-  Kokkos::parallel_for(
-      "heddle::eigen::squared_lengths", column_teams(space, static_cast<Index>(count) * columns),
-      KOKKOS_LAMBDA(const ColumnTeam& team) {
-        const int slot = team.league_rank() / columns;
-        const int j = team.league_rank() % columns;
-        double sum = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, rows),
-            [&](int i, double& part) {
-              const T& x = X(i, j, slot);
-              const double re = real_of<double>(x);
-              const double im = imaginary_of<double>(x);
-              part += re * re + im * im;
-            },
-            sum);
-        Kokkos::single(Kokkos::PerTeam(team), [&] { squares(j, slot) = sum; });
-      });
+  Kokkos::parallel_for("heddle::eigen::squared_lengths", column_teams(space, static_cast<Index>(count) * columns),
+                       SquareLength<T>{X, squares, rows, columns});
   return squares;
 }
 

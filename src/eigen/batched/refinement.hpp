@@ -73,37 +73,36 @@ template <Scalar T> struct Refinement {
 
   /// Elements of X^H A X up to so much of |A| are no reason to turn a pair: a quarter of the tolerance.
   [[nodiscard]] static R small_share(R tolerance) { return tolerance / 4; }
-  /// Pairs are turned by so much at most, but for those of turn_partners().
+  /// Pairs are turned by so much at most, but for those of TurnPartners.
   static constexpr R largest_turn = R(0.0625);
 };
 
 /// Rayleigh quotients w_j = s_jj / g_jj, and |A| by them.
-template <Scalar T>
-void find_quotients(const ExecutionSpace& space, const Refinement<T>& work, const Values<int>& chosen) {
+template <Scalar T> struct FindQuotients {
   using R = Real<T>;
-  Kokkos::parallel_for(
-      "heddle::eigen::quotients", matrix_teams(space, static_cast<int>(chosen.extent(0))),
-      KOKKOS_LAMBDA(const MatrixTeam& team) {
-        const int slot = chosen(team.league_rank());
-        R norm = 0;
-        R least = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, work.n),
-            [&](int j, R& most, R& lowest) {
-              const R value = real_part(work.S(j, j, slot)) / real_part(work.G(j, j, slot));
-              work.w(j, slot) = value;
-              work.partners(j, slot) = {};
-              most = Kokkos::fmax(most, Kokkos::abs(value));
-              lowest = Kokkos::fmin(lowest, value);
-            },
-            Kokkos::Max<R>(norm), Kokkos::Min<R>(least));
-        Kokkos::single(Kokkos::PerTeam(team), [&] {
-          work.found(slot) = {};
-          work.found(slot).norm = norm;
-          work.found(slot).least = least;
-        });
-      });
-}
+  Refinement<T> work;
+  Values<int> chosen;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team) const {
+    const int slot = chosen(team.league_rank());
+    R norm = 0;
+    R least = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, work.n),
+        [&](int j, R& most, R& lowest) {
+          const R value = real_part(work.S(j, j, slot)) / real_part(work.G(j, j, slot));
+          work.w(j, slot) = value;
+          work.partners(j, slot) = {};
+          most = Kokkos::fmax(most, Kokkos::abs(value));
+          lowest = Kokkos::fmin(lowest, value);
+        },
+        Kokkos::Max<R>(norm), Kokkos::Min<R>(least));
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      work.found(slot) = {};
+      work.found(slot).norm = norm;
+      work.found(slot).least = least;
+    });
+  }
+};
 
 /// e_ij and e_ji, for i < j, and what is to be known of the pair.
 template <Scalar T> struct PairCorrection {
@@ -138,214 +137,238 @@ template <Scalar T> struct PairCorrection {
   }
 };
 
+template <Scalar T> struct FindCorrections {
+  using R = Real<T>;
+  static constexpr int side = columns_of_team;
+  static constexpr int pitch = side + 1;
+  static constexpr int bytes = side * pitch * static_cast<int>(sizeof(T));
+  Refinement<T> work;
+  Values<int> chosen;
+  R small;
+  int tiles;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team) const {
+    const int n = work.n;
+    const int slot = chosen(team.league_rank() / tiles);
+    const int first_column = team.league_rank() % tiles * side;
+    T* const mirrored = static_cast<T*>(team.team_scratch(0).get_shmem(bytes));
+    const R norm = work.found(slot).norm;
+    const R least = work.close(slot) != 0 ? Kokkos::Experimental::infinity_v<R> : small;
+    Correction<R> mine;
+    for (int first_row = 0; first_row <= first_column; first_row += side) {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, side * side), [&](int element) {
+        const int row = element % side;
+        const int column = element / side;
+        const int i = first_row + row;
+        const int j = first_column + column;
+        if (j >= n || i > j) {
+          return;
+        }
+        const T inner = work.G(i, j, slot);
+        if (i == j) {
+          const R r = 1 - real_part(inner);
+          work.E(i, j, slot) = T(r / 2);
+          mine.apart = Kokkos::fmax(mine.apart, Kokkos::abs(r));
+          return;
+        }
+        const PairCorrection<T> pair(inner, work.S(i, j, slot), work.w(i, slot), work.w(j, slot), norm, least,
+                                     Refinement<T>::largest_turn);
+        work.E(i, j, slot) = pair.above;
+        mirrored[row * pitch + column] = pair.below;
+        mine.apart = Kokkos::fmax(mine.apart, magnitude(inner));
+        mine.squares += square_of_size(inner);
+        if (pair.left) {
+          Kokkos::atomic_inc(&work.partners(i, slot).count);
+          Kokkos::atomic_inc(&work.partners(j, slot).count);
+          work.partners(i, slot).last = j;
+          work.partners(j, slot).last = i;
+        }
+        mine.cubic = Kokkos::fmax(mine.cubic, pair.cubic);
+      });
+      team.team_barrier();
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(team, side * side), [&](int element) {
+        const int row = element / side;
+        const int column = element % side;
+        const int i = first_row + row;
+        const int j = first_column + column;
+        if (j < n && i < j) {
+          work.E(j, i, slot) = mirrored[row * pitch + column];
+        }
+      });
+      team.team_barrier();
+    }
+    // On a GPU one element for each thread of the team; on a CPU the team is one thread.
+    Correction<R> all;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, heddle::impl::on_host ? 1 : team_threads),
+        [&](int, R& apart, R& squares, R& cubic) {
+          apart = Kokkos::fmax(apart, mine.apart);
+          squares += mine.squares;
+          cubic = Kokkos::fmax(cubic, mine.cubic);
+        },
+        Kokkos::Max<R>(all.apart), Kokkos::Sum<R>(all.squares), Kokkos::Max<R>(all.cubic));
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      Correction<R>& found = work.found(slot);
+      Kokkos::atomic_max(&found.apart, all.apart);
+      Kokkos::atomic_add(&found.squares, all.squares);
+      Kokkos::atomic_max(&found.cubic, all.cubic);
+    });
+  }
+};
+
 /// E of each chosen matrix, by tiles, each with the one that mirrors it; a team has a column of tiles.
 template <Scalar T>
 void find_corrections(const ExecutionSpace& space, const Refinement<T>& work, const Values<int>& chosen,
                       Real<T> small) {
-  using R = Real<T>;
-  constexpr int side = columns_of_team;
-  constexpr int pitch = side + 1;
-  const int n = work.n;
-  const int tiles = (n + side - 1) / side;
-  const int bytes = side * pitch * static_cast<int>(sizeof(T)) + 64;
-  Kokkos::parallel_for(
-      "heddle::eigen::corrections",
-      teams_by_columns(space, static_cast<int>(chosen.extent(0)), n).set_scratch_size(0, Kokkos::PerTeam(bytes)),
-      KOKKOS_LAMBDA(const MatrixTeam& team) {
-        const int slot = chosen(team.league_rank() / tiles);
-        const int first_column = team.league_rank() % tiles * side;
-        T* const mirrored = static_cast<T*>(team.team_scratch(0).get_shmem(side * pitch * static_cast<int>(sizeof(T))));
-        const R norm = work.found(slot).norm;
-        const R least = work.close(slot) != 0 ? Kokkos::Experimental::infinity_v<R> : small;
-        Correction<R> mine;
-        for (int first_row = 0; first_row <= first_column; first_row += side) {
-          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, side * side), [&](int element) {
-            const int row = element % side;
-            const int column = element / side;
-            const int i = first_row + row;
-            const int j = first_column + column;
-            if (j >= n || i > j) {
-              return;
-            }
-            const T inner = work.G(i, j, slot);
-            if (i == j) {
-              const R r = 1 - real_part(inner);
-              work.E(i, j, slot) = T(r / 2);
-              mine.apart = Kokkos::fmax(mine.apart, Kokkos::abs(r));
-              return;
-            }
-            const PairCorrection<T> pair(inner, work.S(i, j, slot), work.w(i, slot), work.w(j, slot), norm, least,
-                                         Refinement<T>::largest_turn);
-            work.E(i, j, slot) = pair.above;
-            mirrored[row * pitch + column] = pair.below;
-            mine.apart = Kokkos::fmax(mine.apart, magnitude(inner));
-            mine.squares += square_of_size(inner);
-            if (pair.left) {
-              Kokkos::atomic_inc(&work.partners(i, slot).count);
-              Kokkos::atomic_inc(&work.partners(j, slot).count);
-              work.partners(i, slot).last = j;
-              work.partners(j, slot).last = i;
-            }
-            mine.cubic = Kokkos::fmax(mine.cubic, pair.cubic);
-          });
-          team.team_barrier();
-          Kokkos::parallel_for(Kokkos::TeamVectorRange(team, side * side), [&](int element) {
-            const int row = element / side;
-            const int column = element % side;
-            const int i = first_row + row;
-            const int j = first_column + column;
-            if (j < n && i < j) {
-              work.E(j, i, slot) = mirrored[row * pitch + column];
-            }
-          });
-          team.team_barrier();
-        }
-        // On a GPU one element for each thread of the team; on a CPU the team is one thread.
-        Correction<R> all;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, heddle::impl::on_host ? 1 : team_threads),
-            [&](int, R& apart, R& squares, R& cubic) {
-              apart = Kokkos::fmax(apart, mine.apart);
-              squares += mine.squares;
-              cubic = Kokkos::fmax(cubic, mine.cubic);
-            },
-            Kokkos::Max<R>(all.apart), Kokkos::Sum<R>(all.squares), Kokkos::Max<R>(all.cubic));
-        Kokkos::single(Kokkos::PerTeam(team), [&] {
-          Correction<R>& found = work.found(slot);
-          Kokkos::atomic_max(&found.apart, all.apart);
-          Kokkos::atomic_add(&found.squares, all.squares);
-          Kokkos::atomic_max(&found.cubic, all.cubic);
-        });
-      });
+  constexpr int side = FindCorrections<T>::side;
+  const int tiles = (work.n + side - 1) / side;
+  MatrixTeams teams = teams_by_columns(space, static_cast<int>(chosen.extent(0)), work.n);
+  Kokkos::parallel_for("heddle::eigen::corrections",
+                       teams.set_scratch_size(0, Kokkos::PerTeam(FindCorrections<T>::bytes + 64)),
+                       FindCorrections<T>{work, chosen, small, tiles});
 }
 
 /// Turns pairs that were left, where each of the two columns was left with one or two and names the other one. Within
 /// larger clusters such turns would be of noise, or undo one another: those stay left.
-template <Scalar T>
-void turn_partners(const ExecutionSpace& space, const Refinement<T>& work, const Values<int>& chosen) {
+template <Scalar T> struct TurnPartners {
   using R = Real<T>;
-  Kokkos::parallel_for(
-      "heddle::eigen::turn_partners", matrix_teams(space, static_cast<int>(chosen.extent(0))),
-      KOKKOS_LAMBDA(const MatrixTeam& team) {
-        const int slot = chosen(team.league_rank());
-        const R norm = work.found(slot).norm;
-        int left = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, work.n),
-            [&](int j, int& count) {
-              const Partners mine = work.partners(j, slot);
-              if (mine.count == 0) {
-                return;
-              }
-              const int i = mine.last;
-              const Partners other = work.partners(i, slot);
-              const bool is_turned = mine.count <= 2 && other.count <= 2 && other.last == j;
-              count += is_turned && mine.count == 1 ? 0 : 1;
-              if (is_turned && i < j) {
-                const PairCorrection<T> pair(work.G(i, j, slot), work.S(i, j, slot), work.w(i, slot), work.w(j, slot),
-                                             norm, R(0), Kokkos::Experimental::infinity_v<R>);
-                work.E(i, j, slot) = pair.above;
-                work.E(j, i, slot) = pair.below;
-              }
-            },
-            left);
-        Kokkos::single(Kokkos::PerTeam(team), [&] { work.found(slot).left = left; });
-      });
-}
+  Refinement<T> work;
+  Values<int> chosen;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team) const {
+    const int slot = chosen(team.league_rank());
+    const R norm = work.found(slot).norm;
+    int left = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, work.n),
+        [&](int j, int& count) {
+          const Partners mine = work.partners(j, slot);
+          if (mine.count == 0) {
+            return;
+          }
+          const int i = mine.last;
+          const Partners other = work.partners(i, slot);
+          const bool is_turned = mine.count <= 2 && other.count <= 2 && other.last == j;
+          count += is_turned && mine.count == 1 ? 0 : 1;
+          if (is_turned && i < j) {
+            const PairCorrection<T> pair(work.G(i, j, slot), work.S(i, j, slot), work.w(i, slot), work.w(j, slot), norm,
+                                         R(0), Kokkos::Experimental::infinity_v<R>);
+            work.E(i, j, slot) = pair.above;
+            work.E(j, i, slot) = pair.below;
+          }
+        },
+        left);
+    Kokkos::single(Kokkos::PerTeam(team), [&] { work.found(slot).left = left; });
+  }
+};
 
 /// How large E is.
-template <Scalar T>
-void size_corrections(const ExecutionSpace& space, const Refinement<T>& work, const Values<int>& chosen) {
+template <Scalar T> struct SizeCorrections {
   using R = Real<T>;
-  const int n = work.n;
-  Kokkos::parallel_for(
-      "heddle::eigen::sizes_of_corrections", matrix_teams(space, static_cast<int>(chosen.extent(0))),
-      KOKKOS_LAMBDA(const MatrixTeam& team) {
-        const int slot = chosen(team.league_rank());
-        R top = 0;
-        R rest = 0;
-        R sum = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, n),
-            [&](int j, R& most, R& most_rest, R& all) {
-              R largest = 0;
-              Kokkos::parallel_reduce(
-                  Kokkos::ThreadVectorRange(team, n),
-                  [&](int i, R& here) { here = Kokkos::fmax(here, magnitude(work.E(i, j, slot))); },
-                  Kokkos::Max<R>(largest));
-              R squares = 0;
-              R as_large = 0;
-              Kokkos::parallel_reduce(
-                  Kokkos::ThreadVectorRange(team, n),
-                  [&](int i, R& smaller, R& equal) {
-                    const R size = magnitude(work.E(i, j, slot));
-                    smaller += size == largest ? R(0) : size * size;
-                    equal += size == largest ? R(1) : R(0);
-                  },
-                  Kokkos::Sum<R>(squares), Kokkos::Sum<R>(as_large));
-              squares += (as_large - 1) * largest * largest;
-              most = Kokkos::fmax(most, largest);
-              most_rest = Kokkos::fmax(most_rest, Kokkos::sqrt(squares));
-              all += largest + squares;
-            },
-            Kokkos::Max<R>(top), Kokkos::Max<R>(rest), Kokkos::Sum<R>(sum));
-        Kokkos::single(Kokkos::PerTeam(team), [&] {
-          Correction<R>& mine = work.found(slot);
-          mine.top = top;
-          mine.rest = rest;
-          mine.finite = Kokkos::isfinite(sum) && Kokkos::isfinite(mine.norm) ? 1 : 0;
-        });
-      });
-}
+  Refinement<T> work;
+  Values<int> chosen;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team) const {
+    const int n = work.n;
+    const int slot = chosen(team.league_rank());
+    R top = 0;
+    R rest = 0;
+    R sum = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, n),
+        [&](int j, R& most, R& most_rest, R& all) {
+          R largest = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(team, n),
+              [&](int i, R& here) { here = Kokkos::fmax(here, magnitude(work.E(i, j, slot))); },
+              Kokkos::Max<R>(largest));
+          R squares = 0;
+          R as_large = 0;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(team, n),
+              [&](int i, R& smaller, R& equal) {
+                const R size = magnitude(work.E(i, j, slot));
+                smaller += size == largest ? R(0) : size * size;
+                equal += size == largest ? R(1) : R(0);
+              },
+              Kokkos::Sum<R>(squares), Kokkos::Sum<R>(as_large));
+          squares += (as_large - 1) * largest * largest;
+          most = Kokkos::fmax(most, largest);
+          most_rest = Kokkos::fmax(most_rest, Kokkos::sqrt(squares));
+          all += largest + squares;
+        },
+        Kokkos::Max<R>(top), Kokkos::Max<R>(rest), Kokkos::Sum<R>(sum));
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      Correction<R>& mine = work.found(slot);
+      mine.top = top;
+      mine.rest = rest;
+      mine.finite = Kokkos::isfinite(sum) && Kokkos::isfinite(mine.norm) ? 1 : 0;
+    });
+  }
+};
+
+template <Scalar T> struct CorrectValue {
+  using R = Real<T>;
+  Refinement<T> work;
+  Values<int> chosen;
+  Values<R> next;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team, int at, int j) const {
+    const int n = work.n;
+    const int slot = chosen(at);
+    const R value = work.w(j, slot);
+    R more = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, n),
+        [&](int i, R& sum) { sum += i == j ? R(0) : square_of_size(work.E(i, j, slot)) * (value - work.w(i, slot)); },
+        more);
+    Kokkos::single(Kokkos::PerThread(team), [&] { next(at * n + j) = value + more; });
+  }
+};
+
+template <Scalar T> struct TakeValue {
+  Refinement<T> work;
+  Values<int> chosen;
+  Values<Real<T>> next;
+  KOKKOS_INLINE_FUNCTION void operator()(int at) const { work.w(at % work.n, chosen(at / work.n)) = next(at); }
+};
 
 /// w_j + sum over i of |e_ij|^2 (w_j - w_i): eigenvalues to the third power of what the vectors lack.
 template <Scalar T> void correct_values(const Scratch& scratch, const Refinement<T>& work, const Values<int>& chosen) {
-  using R = Real<T>;
   const ExecutionSpace& space = scratch.space();
   const int n = work.n;
-  const Values<R> next = scratch.values<R>("heddle::eigen::next_values", chosen.extent(0) * work.w.extent(0));
-  for_each_column(
-      space, "heddle::eigen::correct_values", static_cast<int>(chosen.extent(0)), n,
-      KOKKOS_LAMBDA(const MatrixTeam& team, int at, int j) {
-        const int slot = chosen(at);
-        const R value = work.w(j, slot);
-        R more = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(team, n),
-            [&](int i, R& sum) {
-              sum += i == j ? R(0) : square_of_size(work.E(i, j, slot)) * (value - work.w(i, slot));
-            },
-            more);
-        Kokkos::single(Kokkos::PerThread(team), [&] { next(at * n + j) = value + more; });
-      });
-  Kokkos::parallel_for(
-      "heddle::eigen::corrected_values",
-      Kokkos::RangePolicy<ExecutionSpace>(space, 0, static_cast<int>(chosen.extent(0)) * n),
-      KOKKOS_LAMBDA(int at) { work.w(at % n, chosen(at / n)) = next(at); });
+  const auto next = scratch.values<Real<T>>("heddle::eigen::next_values", chosen.extent(0) * work.w.extent(0));
+  for_each_column(space, "heddle::eigen::correct_values", static_cast<int>(chosen.extent(0)), n,
+                  CorrectValue<T>{work, chosen, next});
+  Kokkos::parallel_for("heddle::eigen::corrected_values",
+                       Kokkos::RangePolicy<ExecutionSpace>(space, 0, static_cast<int>(chosen.extent(0)) * n),
+                       TakeValue<T>{work, chosen, next});
 }
+
+template <Scalar T> struct AddCorrection {
+  using R = Real<T>;
+  Refinement<T> work;
+  Values<int> chosen;
+  Matrices<T> to;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team, int at, int j) const {
+    const int n = work.n;
+    const int slot = chosen(at);
+    R square = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, n),
+        [&](int i, R& sum) {
+          const T element = work.X(i, j, slot) + work.S(i, j, slot);
+          to(i, j, slot) = element;
+          sum += square_of_size(element);
+        },
+        square);
+    const R factor = 1 / Kokkos::sqrt(square);
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, n), [&](int i) { to(i, j, slot) *= factor; });
+  }
+};
 
 /// to = X + S, S = X E, for the chosen matrices, with columns of length 1.
 template <Scalar T>
 void add_corrections(const ExecutionSpace& space, const Refinement<T>& work, const Values<int>& chosen,
                      const Matrices<T>& to) {
-  using R = Real<T>;
-  const int n = work.n;
-  for_each_column(
-      space, "heddle::eigen::add_corrections", static_cast<int>(chosen.extent(0)), n,
-      KOKKOS_LAMBDA(const MatrixTeam& team, int at, int j) {
-        const int slot = chosen(at);
-        R square = 0;
-        Kokkos::parallel_reduce(
-            Kokkos::ThreadVectorRange(team, n),
-            [&](int i, R& sum) {
-              const T element = work.X(i, j, slot) + work.S(i, j, slot);
-              to(i, j, slot) = element;
-              sum += square_of_size(element);
-            },
-            square);
-        const R factor = 1 / Kokkos::sqrt(square);
-        Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, n), [&](int i) { to(i, j, slot) *= factor; });
-      });
+  for_each_column(space, "heddle::eigen::add_corrections", static_cast<int>(chosen.extent(0)), work.n,
+                  AddCorrection<T>{work, chosen, to});
 }
 
 /// How the chosen matrices' vectors end.
@@ -372,10 +395,11 @@ Refined refine(const Scratch& scratch, const Refinement<T>& work, std::vector<in
     products.upper(work.X, work.X, work.G, here, chosen);
     products.whole(work.A, work.X, work.E, here, chosen);
     products.upper(work.X, work.E, work.S, here, chosen);
-    find_quotients<T>(space, work, here);
+    const MatrixTeams teams = matrix_teams(space, static_cast<int>(here.extent(0)));
+    Kokkos::parallel_for("heddle::eigen::quotients", teams, FindQuotients<T>{work, here});
     find_corrections<T>(space, work, here, Refinement<T>::small_share(tolerance));
-    turn_partners<T>(space, work, here);
-    size_corrections<T>(space, work, here);
+    Kokkos::parallel_for("heddle::eigen::turn_partners", teams, TurnPartners<T>{work, here});
+    Kokkos::parallel_for("heddle::eigen::sizes_of_corrections", teams, SizeCorrections<T>{work, here});
     products.whole(work.X, work.E, work.S, here, chosen);
     const std::vector<Correction<R>> found = to_host(space, "heddle::eigen::corrections", work.found);
     std::vector<int> right;

@@ -67,29 +67,40 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION Reflector<T> reflector_of(const T& al
   return {(T(beta) - alpha) / beta, T(1) / (alpha - T(beta)), beta};
 }
 
+template <Scalar T> struct ApplyReflectors {
+  Matrices<T> v;
+  Vectors<T> tau;
+  Matrices<T> C;
+  Values<int> chosen;
+  int rows;
+  int count;
+  int offset;
+  bool of_identity;
+  KOKKOS_INLINE_FUNCTION void operator()(const MatrixTeam& team, int at, int j) const {
+    const int slot = chosen(at);
+    const int last = of_identity && j - offset + 1 < count ? j - offset + 1 : count;
+    T* const u = &C(0, j, slot);
+    for (int k = last - 1; k >= 0; --k) {
+      const T by = tau(k, slot);
+      if (by == T(0)) {
+        continue;
+      }
+      const T* const x = &v(0, k, slot);
+      const T factor = -by * vector_sum<T>(team, k + offset, rows, [&](int i) { return conjugate(x[i]) * u[i]; });
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, k + offset, rows),
+                           [&](int i) { u[i] = multiply_add<T>(factor, x[i], u[i]); });
+    }
+  }
+};
+
 /// C = H_0 H_1 ... C for each chosen matrix: `count` reflections, of which H_k turns rows k + offset ... rows - 1 and
 /// has its v there, the 1 included, in column k. With `of_identity` C is an identity on entry, which is not multiplied
 /// where it stays one.
 template <Scalar T>
 void apply_reflectors(const ExecutionSpace& space, const Matrices<T>& v, const Vectors<T>& tau, const Matrices<T>& C,
                       const Values<int>& chosen, int rows, int count, int offset, int columns, bool of_identity) {
-  for_each_column(
-      space, "heddle::eigen::apply_reflectors", static_cast<int>(chosen.extent(0)), columns,
-      KOKKOS_LAMBDA(const MatrixTeam& team, int at, int j) {
-        const int slot = chosen(at);
-        const int last = of_identity && j - offset + 1 < count ? j - offset + 1 : count;
-        T* const u = &C(0, j, slot);
-        for (int k = last - 1; k >= 0; --k) {
-          const T by = tau(k, slot);
-          if (by == T(0)) {
-            continue;
-          }
-          const T* const x = &v(0, k, slot);
-          const T factor = -by * vector_sum<T>(team, k + offset, rows, [&](int i) { return conjugate(x[i]) * u[i]; });
-          Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, k + offset, rows),
-                               [&](int i) { u[i] = multiply_add<T>(factor, x[i], u[i]); });
-        }
-      });
+  for_each_column(space, "heddle::eigen::apply_reflectors", static_cast<int>(chosen.extent(0)), columns,
+                  ApplyReflectors<T>{v, tau, C, chosen, rows, count, offset, of_identity});
 }
 
 }  // namespace heddle::eigen::impl

@@ -27,26 +27,31 @@ inline ColumnTeams column_teams(const ExecutionSpace& space, Index count) {
   return heddle::impl::on_host ? ColumnTeams(space, teams, 1) : ColumnTeams(space, teams, 4, 32);
 }
 
+template <class R, class Value> struct LargestInColumn {
+  Index n;
+  bool above;
+  Value value;
+  KOKKOS_INLINE_FUNCTION void operator()(const ColumnTeam& team, R& all) const {
+    const Index j = team.league_rank();
+    R mine{};
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, above ? j : n),
+        [&](Index i, R& here) {
+          const R one = value(i, j);
+          here = one > here ? one : here;
+        },
+        Kokkos::Max<R>(mine));
+    Kokkos::single(Kokkos::PerTeam(team), [&] { all = mine > all ? mine : all; });
+  }
+};
+
 /// Return the largest value(i, j) for 0 <= j < n and i from 0 up to n, or up to j with `above` the diagonal alone. A
 /// NaN does not count. Blocks.
 template <class R, class Value>
 R largest_in_columns(const ExecutionSpace& space, const std::string& label, Index n, bool above, const Value& value) {
   R most{};
-  Kokkos::parallel_reduce(
-      label, column_teams(space, n),
-      KOKKOS_LAMBDA(const ColumnTeam& team, R& all) {
-        const Index j = team.league_rank();
-        R mine{};
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, above ? j : n),
-            [&](Index i, R& here) {
-              const R one = value(i, j);
-              here = one > here ? one : here;
-            },
-            Kokkos::Max<R>(mine));
-        Kokkos::single(Kokkos::PerTeam(team), [&] { all = mine > all ? mine : all; });
-      },
-      Kokkos::Max<R>(most));
+  Kokkos::parallel_reduce(label, column_teams(space, n), LargestInColumn<R, Value>{n, above, value},
+                          Kokkos::Max<R>(most));
   return most;
 }
 

@@ -56,29 +56,34 @@ KOKKOS_INLINE_FUNCTION double modulus_bound(double x, double y) {
   return y == 0.0 ? Kokkos::abs(x) : hypotenuse(x, y) * (1.0 + 0x1p-48);
 }
 
+template <class Function> struct LargestSumOfRows {
+  /// CPUs take several rows at a time, so that columns are read in whole cache lines.
+  static constexpr Index height = on_host ? 64 : 1;
+  Index rows;
+  Index columns;
+  Function f;
+  KOKKOS_INLINE_FUNCTION void operator()(Index block, double& most) const {
+    const Index begin = block * height;
+    const Index count = rows - begin < height ? rows - begin : height;
+    double sum[height] = {};
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < count; ++i) sum[i] += f(begin + i, j);
+    }
+    for (Index i = 0; i < count; ++i) {
+      if (sum[i] > most) most = sum[i];
+    }
+  }
+};
+
 /// The largest over all local rows i of sum_j f(i, j), each summed in order of j; `least` if there are none. Blocks.
 template <class Function>
 double largest_row_sum(const ExecutionSpace& space, const std::string& label, Index rows, Index columns, double least,
                        const Function& f) {
-  // CPUs take several rows at a time, so that columns are read in whole cache lines.
-  constexpr Index height = on_host ? 64 : 1;
+  constexpr Index height = LargestSumOfRows<Function>::height;
   double largest = least;
   if (rows == 0) return largest;
-  Kokkos::parallel_reduce(
-      label, Elements1D(space, 0, (rows + height - 1) / height),
-      KOKKOS_LAMBDA(Index block, double& most) {
-        constexpr Index tall = height;
-        const Index begin = block * tall;
-        const Index count = rows - begin < tall ? rows - begin : tall;
-        double sum[tall] = {};
-        for (Index j = 0; j < columns; ++j) {
-          for (Index i = 0; i < count; ++i) sum[i] += f(begin + i, j);
-        }
-        for (Index i = 0; i < count; ++i) {
-          if (sum[i] > most) most = sum[i];
-        }
-      },
-      Kokkos::Max<double>(largest));
+  Kokkos::parallel_reduce(label, Elements1D(space, 0, (rows + height - 1) / height),
+                          LargestSumOfRows<Function>{rows, columns, f}, Kokkos::Max<double>(largest));
   return largest;
 }
 
