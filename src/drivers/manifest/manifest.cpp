@@ -42,9 +42,8 @@ std::vector<ManifestResult> all_results() {
 int python_status() {
   const std::filesystem::path script = shared_file("manifest/python_results.py");
   const std::string python = python_program();
-  const int status =
-      run_program({"/proc/self/exe", "run", "--libm", python, "-B", script.string()},
-                  {.environment = environment_outside_mpi()});
+  const int status = run_program({"/proc/self/exe", "run", "--libm", python, "-B", script.string()},
+                                 {.environment = environment_outside_mpi()});
   require(status <= 1, python, " could not compute the results of NumPy; set HEDDLE_PYTHON to a Python 3 with NumPy");
   return status;
 }
