@@ -23,7 +23,6 @@ packages_docs=(doxygen furo python3-sphinx python3-myst-parser python3-breathe p
 # clang-tidy 14, Debian 12's own, crashes on C++20 and finds errors in it that are none.
 packages_tidy=(clang-tidy-19 libomp-19-dev)
 packages_fuzz=(clang libclang-rt-dev libomp-dev)
-packages_hip=(hipcc clang-19 librocprim-dev)
 
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename -- "$0")" "$*" >&2; exit 1; }
@@ -66,10 +65,10 @@ configure() {
   arguments=(--preset "$preset" -B "$build" -DHEDDLE_ARCH=native)
   # A build from nothing takes two thirds of the time; the preset by itself compiles each file, for who changes a few.
   case $preset in openmp | cuda | hip) arguments+=(-DHEDDLE_UNITY=ON) ;; esac
-  arguments+=("$@")
   if command -v ccache >/dev/null; then
     arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi
+  arguments+=("$@")
   # With unchanged arguments the build itself notices changes of CMake files.
   wanted=$(printf '%s\n' "${arguments[@]}" "${Kokkos_ROOT-}" "${CMAKE_PREFIX_PATH-}" "${CMAKE_TOOLCHAIN_FILE-}" "${CXX-}")
   if [[ -f $build/build.ninja && -f $build/configured && $(<"$build/configured") == "$wanted" ]]; then
@@ -139,7 +138,9 @@ class Planted {
 };
 PLANTED
   command=$(ninja -C "$build" -t commands "$2" | tail -n 1)
-  seen=$(cd -- "$build" && bash -c "${command%% -c *} -c planted.cpp" 2>&1) || true
+  command=${command%% -c *}
+  # OBJECT itself stays as it is.
+  seen=$(cd -- "$build" && bash -c "${command/ -o $2/ -o planted.o} -c planted.cpp" 2>&1) || true
   grep -qE -- "$3" <<<"${seen//$'\n'/ }" || die "the device side is not checked: a planted mistake gave '$seen'"
 }
 
@@ -147,6 +148,6 @@ PLANTED
 first_errors() {
   awk '
     /^\[/ { left = 0 }
-    /^FAILED: / { sub(/CMakeFiles\/[^\/]*\.dir\//, "", $2); sub(/\.o$/, "", $2); print $2; left = 3 }
+    /^FAILED: / { sub(/\[code=[0-9]*\] /, ""); sub(/CMakeFiles\/[^\/]*\.dir\//, "", $2); sub(/\.o$/, "", $2); print $2; left = 3 }
     left && /(: |\): )error/ { print "  " $0; --left }' "$1"
 }

@@ -72,6 +72,8 @@ endif()
 if(Kokkos_ENABLE_CUDA)
   find_package(CUDAToolkit REQUIRED)
 elseif(HEDDLE_GPU)
+  # A Kokkos Kernels with rocBLAS links to the target of it, which its own package does not find.
+  find_package(rocblas QUIET)
   find_package(KokkosKernels REQUIRED)
 else()
   find_package(KokkosKernels QUIET HINTS ${PROJECT_SOURCE_DIR}/build/kokkos)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The table that ci/gpu prints last, from the folder that holds CTest's results and the benchmarks' JSON.
 
-    ci/gpu_table.py RESULTS             RESULTS/*.xml are CTest's, RESULTS/left_out.txt says what was not run, a line each
-    ci/gpu_table.py RESULTS memcheck    of RESULTS/memcheck.xml alone
-    ci/gpu_table.py --self-test         checks that a planted failure and planted skips are shown
+    ci/tables/gpu_table.py RESULTS             RESULTS/*.xml are CTest's, RESULTS/left_out.txt says what was not run, a line each
+    ci/tables/gpu_table.py RESULTS memcheck    of RESULTS/memcheck.xml alone
+    ci/tables/gpu_table.py --self-test         checks that a planted failure and planted skips are shown
 """
 import collections
 import re
@@ -11,7 +11,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "perf"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "perf"))
 
 from reporting import google_benchmark  # noqa: E402
 from reporting.figures import DataError  # noqa: E402
