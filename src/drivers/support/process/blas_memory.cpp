@@ -86,8 +86,9 @@ void require_room(int /*argc*/, char** /*argv*/, char** environment) {
   ::_exit(1);
 }
 
-// Runs before the constructors of shared libraries, where OpenBLAS allocates.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)(int, char**, char**) = require_room;
+// Runs before the constructors of shared libraries, where OpenBLAS allocates. A constant would be one of the device,
+// too, for HIP.
+[[gnu::section(".preinit_array"), gnu::used]] void (*before_libraries)(int, char**, char**) = require_room;
 
 }  // namespace
 

@@ -200,10 +200,10 @@ void forget_others(const std::string& key, GivenKeys& given) {
   if (!key.starts_with("pulse.")) return;
   const std::string name = key.substr(table.size());
   std::string of = name;
-  for (const PulseUnit& unit : pulse_units) {
+  for (const PulseUnit& unit : pulse_units()) {
     if (unit.name == name) of = unit.of;
   }
-  for (const PulseUnit& unit : pulse_units) {
+  for (const PulseUnit& unit : pulse_units()) {
     if (unit.of != of) continue;
     if (name != unit.name) given.erase(table + unit.name);
     if (name != of) given.erase(table + of);
@@ -264,7 +264,7 @@ void resolve_pulse(const std::string& name, const GivenKeys& given, const std::s
   for (const char* of : {"amplitude", "omega", "duration", "ramp"}) {
     std::string taken = given.contains(prefix + of) ? prefix + of : "";
     std::string others;
-    for (const PulseUnit& unit : pulse_units) {
+    for (const PulseUnit& unit : pulse_units()) {
       if (std::string_view(unit.of) != of) continue;
       const std::string key = prefix + unit.name;
       others += (others.empty() ? "" : ", ") + std::string(unit.name);

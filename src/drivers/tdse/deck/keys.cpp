@@ -69,16 +69,20 @@ bool is_free(const std::string& key) {
 
 }  // namespace
 
-const std::array<PulseUnit, 5> pulse_units = {{
-    {"intensity", "amplitude", "W/cm^2", "instead of amplitude: peak intensity, W/cm^2",
-     [](double value, const schrodinger::Pulse&) { return schrodinger::amplitude_from_intensity(value); }},
-    {"wavelength", "omega", "nm", "instead of omega: nm",
-     [](double value, const schrodinger::Pulse&) { return schrodinger::omega_from_wavelength(value); }},
-    {"cycles", "duration", "cycle", "instead of duration: cycles of the carrier", in_cycles},
-    {"femtoseconds", "duration", "fs", "instead of duration: femtoseconds",
-     [](double value, const schrodinger::Pulse&) { return schrodinger::time_from_femtoseconds(value); }},
-    {"ramp_cycles", "ramp", "cycle", "instead of ramp: cycles of the carrier", in_cycles},
-}};
+// A constant of the file would be one of the device, too, for which HIP would have to compile the functions.
+const std::array<PulseUnit, 5>& pulse_units() {
+  static const std::array<PulseUnit, 5> units = {{
+      {"intensity", "amplitude", "W/cm^2", "instead of amplitude: peak intensity, W/cm^2",
+       [](double value, const schrodinger::Pulse&) { return schrodinger::amplitude_from_intensity(value); }},
+      {"wavelength", "omega", "nm", "instead of omega: nm",
+       [](double value, const schrodinger::Pulse&) { return schrodinger::omega_from_wavelength(value); }},
+      {"cycles", "duration", "cycle", "instead of duration: cycles of the carrier", in_cycles},
+      {"femtoseconds", "duration", "fs", "instead of duration: femtoseconds",
+       [](double value, const schrodinger::Pulse&) { return schrodinger::time_from_femtoseconds(value); }},
+      {"ramp_cycles", "ramp", "cycle", "instead of ramp: cycles of the carrier", in_cycles},
+  }};
+  return units;
+}
 
 std::string_view to_string(InitialKind kind) {
   for (const auto& [known, name] : initial_names) {
@@ -107,7 +111,7 @@ std::vector<std::string> known_keys() {
   std::vector<std::string> keys;
   const Deck deck = reference_deck();
   visit_keys(deck, [&](const std::string& key, const auto&, const char*) { keys.push_back(without_number(key)); });
-  for (const PulseUnit& unit : pulse_units) keys.push_back(std::string("pulse.") + unit.name);
+  for (const PulseUnit& unit : pulse_units()) keys.push_back(std::string("pulse.") + unit.name);
   return keys;
 }
 
@@ -147,7 +151,7 @@ std::string unit_of_key(const std::string& key) {
                                                                 {"output.spectrum_to", "hartree"},
                                                                 {"output.checkpoint_seconds", "s"}};
   const std::string name = without_number(key);
-  for (const PulseUnit& unit : pulse_units) {
+  for (const PulseUnit& unit : pulse_units()) {
     if (name == std::string("pulse.") + unit.name) return unit.unit;
   }
   const auto found = units.find(name);
@@ -197,7 +201,7 @@ std::vector<DeckKey> deck_keys() {
     const auto found = required.find(key);
     keys.push_back({key, found == required.end() ? value_text(value) : found->second, meaning});
     if (key != "pulse.centre") return;
-    for (const PulseUnit& unit : pulse_units) keys.push_back({std::string("pulse.") + unit.name, "", unit.meaning});
+    for (const PulseUnit& unit : pulse_units()) keys.push_back({std::string("pulse.") + unit.name, "", unit.meaning});
   });
   return keys;
 }

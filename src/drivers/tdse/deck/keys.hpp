@@ -34,7 +34,7 @@ struct PulseUnit {
   /// Convert a value; `pulse` has the keys of the preceding rows.
   double (*convert)(double value, const schrodinger::Pulse& pulse);
 };
-extern const std::array<PulseUnit, 5> pulse_units;
+const std::array<PulseUnit, 5>& pulse_units();
 
 /// Visit every key with its member in the order in which keys are written: visit(key, member, meaning). Keys of pulses
 /// are "pulse.1.amplitude", counted from 1.
