@@ -97,8 +97,12 @@ void refuse_cblas(const char* name, int order, int position, int one, bool wide)
 }  // namespace heddle::impl::interpose
 
 #define HEDDLE_EXPORT extern "C" __attribute__((visibility("default")))
-// Another name of a function.
+// Another name of a function, which HIP's compilation for the device has not.
+#if defined(__HIP_DEVICE_COMPILE__)
+#define HEDDLE_ALIAS(other, name) HEDDLE_EXPORT decltype(name) other
+#else
 #define HEDDLE_ALIAS(other, name) HEDDLE_EXPORT decltype(name) other __attribute__((alias(#name)))
+#endif
 
 // DEFINE(symbol, NAME, T, Integer) for the Fortran names of a routine: with integers of 32 and of 64 bits, each also as
 // the wheels of NumPy and SciPy call it.
