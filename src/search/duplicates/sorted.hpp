@@ -187,7 +187,7 @@ template <class Slot, class Source> struct HashInOrder {
 };
 template <class Slot, class Source, class Sink> struct CompareInRun {
   Source source;
-  Kokkos::View<Slot*, MemorySpace> order;
+  Kokkos::View<Slot*, MemorySpace> ordered;
   Kokkos::View<std::uint32_t*, MemorySpace> hash;
   Index n;
   Kokkos::View<std::uint8_t*, MemorySpace> crowded;
@@ -204,11 +204,11 @@ template <class Slot, class Source, class Sink> struct CompareInRun {
       ++collided;
       return;
     }
-    const auto slot = static_cast<Index>(order(i));
+    const auto slot = static_cast<Index>(ordered(i));
     Index equal = 0;
     Index first = slot;
     for (Index k = begin; k < end; ++k) {
-      const auto other = static_cast<Index>(order(k));
+      const auto other = static_cast<Index>(ordered(k));
       if (k != i && !source.same(other, slot)) continue;
       ++equal;
       if (other < first) first = other;
@@ -219,12 +219,12 @@ template <class Slot, class Source, class Sink> struct CompareInRun {
 };
 template <class Slot> struct ListCrowded {
   Kokkos::View<std::uint8_t*, MemorySpace> crowded;
-  Kokkos::View<Slot*, MemorySpace> order;
+  Kokkos::View<Slot*, MemorySpace> ordered;
   Kokkos::View<Slot*, MemorySpace> to;
 
   KOKKOS_INLINE_FUNCTION void operator()(Index i, Index& sum, bool last) const {
     if (crowded(i) == 0) return;
-    if (last) to(sum) = order(i);
+    if (last) to(sum) = ordered(i);
     ++sum;
   }
 };
