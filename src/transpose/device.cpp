@@ -1,4 +1,5 @@
 // On GPUs: padded tiles in shared memory, several elements a thread, all of them on their way before the first is used.
+#include "core/launch_bounds.hpp"
 #include "transpose/instantiate.hpp"
 #include "transpose/tiles.hpp"
 
@@ -27,7 +28,7 @@ constexpr int sector_bytes = 32;
 /// neighbouring runs: numbers rise along the rows of A first (on an H200, 0.92 of a copy with odd extents, where down
 /// the columns first gives 0.86).
 template <class T, bool sheared> struct StreamedMove {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_threads, 4>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, LaunchBounds<team_threads, 4>>;
   using Member = typename Policy::member_type;
 
   static constexpr int rows = Extents<T, sheared>::rows;

@@ -4,6 +4,7 @@
 // Here a matrix is row-major, as theirs: `rows` contiguous runs of `columns` elements.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "transpose/tiles.hpp"
 
 #include <numeric>
@@ -76,7 +77,7 @@ template <class T> struct Rectangle {
   /// teams busy as possible.
   static constexpr int width = (on_host ? 512 : 64) / static_cast<int>(sizeof(T));
   static constexpr int threads = on_host ? 1 : 1024;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads, 1>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, LaunchBounds<threads, 1>>;
   using Team = typename Policy::member_type;
 
   T* data;

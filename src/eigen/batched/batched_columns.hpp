@@ -2,13 +2,15 @@
 #pragma once
 
 #include "comm/vendor/vendor.hpp"
+#include "core/launch_bounds.hpp"
 #include "eigen/dense/matrices.hpp"
 
 #include <algorithm>
 
 namespace heddle::eigen::impl {
 
-using MatrixTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::LaunchBounds<256, 2>>;
+using MatrixTeams =
+    Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>, heddle::impl::LaunchBounds<256, 2>>;
 using MatrixTeam = MatrixTeams::member_type;
 
 /// Threads of a team on a GPU, vectors of which are a thread to Kokkos.

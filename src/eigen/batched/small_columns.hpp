@@ -2,6 +2,7 @@
 // few of them, has two columns, of which it makes a pair orthogonal; then columns move on through scratch memory.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "eigen/batched/batch.hpp"
 #include "eigen/dense/rotation.hpp"
 
@@ -16,7 +17,7 @@ template <Scalar T, int N, int split> struct ColumnsShape {
   static constexpr int team_threads = threads > 32 ? threads : 32;
   static constexpr int at_once = team_threads / threads;  // Matrices of a team.
   // 128 registers hold two columns; what else there is wants 40.
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_threads, 384 / team_threads>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<team_threads, 384 / team_threads>>;
   using Team = typename Policy::member_type;
   // Rows of both columns of every thread that move at a time, and a number of each column.
   static constexpr int moved_rows =

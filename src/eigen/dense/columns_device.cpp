@@ -1,6 +1,7 @@
 // Three kernels a step: inner products of each pair of blocks, in parts of their rows; the eigenproblem of these, a
 // team each, in scratch memory; and the rotations, in tiles of rows.
 #include "core/instantiate.hpp"
+#include "core/launch_bounds.hpp"
 #include "eigen/dense/columns.hpp"
 #include "eigen/dense/small.hpp"
 #include <heddle/core/error.hpp>
@@ -23,7 +24,7 @@ constexpr int product_threads = side * side;
 constexpr int rotation_threads = side * tile_side;
 
 template <int threads, int teams>
-using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads, teams>>;
+using Teams = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<threads, teams>>;
 using ProductTeams = Teams<product_threads, 12>;
 using SmallTeams = Teams<256, 2>;
 using RotationTeams = Teams<rotation_threads, 6>;

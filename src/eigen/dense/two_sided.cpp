@@ -2,6 +2,7 @@
 #include "eigen/dense/two_sided.hpp"
 
 #include "core/instantiate.hpp"
+#include "core/launch_bounds.hpp"
 #include "eigen/dense/rotation.hpp"
 #include "eigen/dense/round_robin.hpp"
 
@@ -39,7 +40,7 @@ template <class R> struct LargestFound {
   [[nodiscard]] result_view_type view() const { return result_view_type(result); }
 };
 
-using OneTeam = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<512, 1>>;
+using OneTeam = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<512, 1>>;
 
 template <class Functor> OneTeam one_team(const ExecutionSpace& space, const Functor& functor) {
   if (heddle::impl::on_host) {

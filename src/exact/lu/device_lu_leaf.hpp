@@ -1,6 +1,7 @@
 // Factorization of a few columns on a GPU by one kernel, whose teams synchronise once a column.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "core/meeting_teams.hpp"
 #include "exact/lu/cluster_leaf.hpp"
 #include "exact/lu/device_lu_batched.hpp"
@@ -19,7 +20,7 @@ namespace heddle::exact::impl {
 /// redundantly in each team. Elements that twice the precision leaves open are summed exactly by the warp that meets
 /// them.
 template <Scalar T, int most, int most_threads> struct ExactLeaf {
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_threads, 1>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<most_threads, 1>>;
   using Team = typename Policy::member_type;
   using Words = heddle::impl::MarkedWords;
   using Proposal = heddle::impl::Proposal;

@@ -1,6 +1,7 @@
 // Trailing update of a factored panel on a GPU: rows of U, one after the other, and the sums below them.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "core/meeting_teams.hpp"
 #include "core/simd.hpp"
 #include "exact/lu/device_lu_columns.hpp"
@@ -20,7 +21,7 @@ template <Scalar T> struct RowsOfU {
   static constexpr int most_warps = 16;
   static constexpr int block = rows_each * rows_each;
   static constexpr int block_each = (block + lanes - 1) / lanes;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_warps * lanes, 1>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<most_warps * lanes, 1>>;
   using Team = typename Policy::member_type;
   using Sums = InnerSum<T>[rows_each];
   using Rows = T[rows_each][lanes];
@@ -263,7 +264,7 @@ template <Scalar T> struct TileProducts {
   static constexpr int u_each = slice * tile_columns / threads;
   static constexpr int parts = parts_of_scalar<T>;
   using Number = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
-  using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads, 2>>;
+  using Policy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<threads, 2>>;
   using Team = typename Policy::member_type;
   struct Shared {
     Number l[slice][rows];

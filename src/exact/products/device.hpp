@@ -2,6 +2,7 @@
 // exactly; of matrix products by a team.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "dist/copies.hpp"
 #include "exact/products/operand.hpp"
 #include "exact/products/quotient.hpp"
@@ -12,11 +13,11 @@
 namespace heddle::exact::impl {
 
 inline constexpr int threads_of_device_team = 256;
-using DeviceTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 2>>;
+using DeviceTeams = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<threads_of_device_team, 2>>;
 using DeviceTeam = typename DeviceTeams::member_type;
 // For sums alone: enough concurrent teams for their loads to saturate the memory.
 inline constexpr int threads_of_sum_team = 128;
-using SumTeams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_sum_team, 8>>;
+using SumTeams = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<threads_of_sum_team, 8>>;
 using SumTeam = typename SumTeams::member_type;
 // Teams that add up partial sums: a warp.
 inline constexpr int threads_of_round_team = 32;
@@ -242,7 +243,8 @@ template <Scalar T> void device_product_in_one(const ExecutionSpace& space, cons
   } else {
     Kokkos::parallel_for(
         "heddle::exact::product",
-        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 2>>(space, 0, results),
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, heddle::impl::LaunchBounds<256, 2>>(space, 0,
+                                                                                                          results),
         ProductByThread<T>{rounding, open});
   }
   round_open(space, rounding, open);
@@ -292,10 +294,11 @@ void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<
       static_cast<std::size_t>(parts * results));
   const Kokkos::View<char*, MemorySpace> open(
       Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::open"), static_cast<std::size_t>(results));
-  Kokkos::parallel_for("heddle::exact::product",
-                       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, Kokkos::LaunchBounds<256, 4>>(
-                           space, 0, parts * results),
-                       SumPartOfProduct<T>{rounding.A, rounding.X, results, parts, sums});
+  Kokkos::parallel_for(
+      "heddle::exact::product",
+      Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<Index>, heddle::impl::LaunchBounds<256, 4>>(
+          space, 0, parts * results),
+      SumPartOfProduct<T>{rounding.A, rounding.X, results, parts, sums});
   Kokkos::parallel_for("heddle::exact::round", SumTeams(space, static_cast<int>(results), threads_of_round_team),
                        MergePartsOfProduct<T>{rounding, results, parts, sums, open});
   round_open(space, rounding, open);
@@ -304,7 +307,7 @@ void device_product_in_parts(const ExecutionSpace& space, const ProductRounding<
 template <Scalar T> struct ProductBySlices {
   static constexpr int rows = 32;
   static constexpr int slices = threads_of_device_team / rows;
-  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<threads_of_device_team, 4>>;
+  using Teams = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<threads_of_device_team, 4>>;
   using Team = typename Teams::member_type;
   using Sums =
       Kokkos::View<InnerSum<T>[slices][rows], typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;

@@ -1,6 +1,7 @@
 // On GPUs: the exact sum of the terms of a whole vector in one pass, whatever their exponents.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "exact/products/inner.hpp"
 #include "exact/sums/bins.hpp"
 #include "exact/sums/terms.hpp"
@@ -69,7 +70,7 @@ HEDDLE_APART KOKKOS_INLINE_FUNCTION void add_wild(const Terms& terms, Index begi
 
 // Bins of 64 threads fill the fast memory available to one team, 26 KB; eight such teams fill a multiprocessor's.
 inline constexpr int bin_threads = 64;
-using BinPolicy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<bin_threads, 8>>;
+using BinPolicy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<bin_threads, 8>>;
 using BinTeam = typename BinPolicy::member_type;
 
 /// Adds the bins of a team's threads to `sum`; each thread adds up one bin over all threads. Between barriers.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/elementwise.hpp"
+#include "core/launch_bounds.hpp"
 #include "exact/products/inner.hpp"
 #include "exact/sums/arithmetic.hpp"
 #include "exact/sums/binned_sums.hpp"
@@ -54,7 +55,7 @@ KOKKOS_INLINE_FUNCTION void add_strided(const Terms& terms, Index begin, Index e
   }
 }
 
-using DevicePolicy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 4>>;
+using DevicePolicy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<256, 4>>;
 inline constexpr int device_threads = 256;
 
 /// Returns the number of teams that run at once.

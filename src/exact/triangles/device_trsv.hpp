@@ -1,6 +1,7 @@
 // Triangular systems on a GPU, in one kernel: a team for each block of rows, which uses x as other teams find it.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "core/simd.hpp"
 #include "exact/products/device_sums.hpp"
 #include "exact/products/divisor.hpp"
@@ -267,7 +268,7 @@ template <Scalar T, class Sum, class Team> class BlockSolve {
 /// Solves the next block of rows by a team.
 template <Scalar T, class Sum> struct SolveNextBlock {
   static constexpr int block = solve_block<T>;
-  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<block, 2>>;
+  using Teams = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<block, 2>>;
   using Team = typename Teams::member_type;
   using Solve = BlockSolve<T, Sum, Team>;
 

@@ -1,6 +1,7 @@
 // Rows of one rank in a triangular system that all ranks solve, on the host and on a GPU.
 #pragma once
 
+#include "core/launch_bounds.hpp"
 #include "exact/products/columns.hpp"
 #include "exact/sums/chunks.hpp"
 #include "exact/triangles/device_trsv.hpp"
@@ -153,7 +154,7 @@ template <Scalar T>
 void device_solve_block(const ExecutionSpace& space, const DeviceSystem<T, InnerSum<T>>& system, const RankBlock& block,
                         const Kokkos::View<InnerSum<T>*, MemorySpace>& sums) {
   constexpr int most = solve_block<T>;
-  using Teams = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most, 2>>;
+  using Teams = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<most, 2>>;
   using Team = typename Teams::member_type;
   using Solve = BlockSolve<T, InnerSum<T>, Team>;
   const auto count = static_cast<int>(block.end - block.begin);

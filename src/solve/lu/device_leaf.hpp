@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/elementwise.hpp"
+#include "core/launch_bounds.hpp"
 #include "core/meeting_teams.hpp"
 #include "exact/lu/device_lu_batched.hpp"
 #include "solve/lu/cluster_leaf.hpp"
@@ -237,7 +238,7 @@ template <Scalar T> class DeviceLeaves {
       return;
     }
     using Leaf = DeviceLeaf<T>;
-    using Policy = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_device_leaf_threads, 1>>;
+    using Policy = Kokkos::TeamPolicy<ExecutionSpace, LaunchBounds<most_device_leaf_threads, 1>>;
     const int* threads = device_leaf_threads;
     while ((rows - begin + *threads - 1) / *threads > most_teams_) ++threads;
     const auto teams = static_cast<int>((rows - begin + *threads - 1) / *threads);
