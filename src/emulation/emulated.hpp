@@ -72,6 +72,11 @@ template <Scalar T> class EmulatedProduct {
   /// if the device computes residues.
   [[nodiscard]] static Index sums_for(Index m, Index n, int moduli, std::size_t workspace_bytes);
 
+  /// Bytes of these sums.
+  [[nodiscard]] static double bytes_of_sums(Index m, Index n, int moduli, std::size_t workspace_bytes = 0) {
+    return sizeof(std::int32_t) * static_cast<double>(sums_for(m, n, moduli, workspace_bytes));
+  }
+
   using Operands = QuantisedOperands<T>;
   void operator()(const blas::Context& context, T alpha, const Operands& operands, T beta, const MatrixView<T>& C);
   /// The same for a right factor that was measured and not taken: it is taken `at_once` columns at a time.

@@ -70,6 +70,10 @@ template <Scalar T> class QuantisedVectors {
     return static_cast<double>(padded(vectors, vector_padding)) * static_cast<double>(padded(inner, inner_padding)) *
            ResidueSystem::planes(field_of<T>, moduli);
   }
+  /// Bytes of the scales and norms of so many vectors.
+  [[nodiscard]] static constexpr double bytes_of_sizes(Index vectors) {
+    return (sizeof(int) + 2.0 * sizeof(std::uint64_t)) * static_cast<double>(vectors);
+  }
   /// Allocates no residues: see reserve().
   QuantisedVectors(const ExecutionSpace& space, Factor factor, Index most_vectors, Index inner);
 

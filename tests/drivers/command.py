@@ -25,6 +25,10 @@ COMMAND = os.environ.get("HEDDLE_COMMAND", "heddle")
 MANY = os.environ.get("HEDDLE_MANY")
 MPIEXEC = os.environ.get("HEDDLE_MPIEXEC", "mpirun")
 ON_GPU = os.environ.get("HEDDLE_ON_GPU") == "1"
+BLAS_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(COMMAND))), "libheddle_blas.so")
+# Decorator of tests of `heddle run`. A static build has no such library, and a sanitizer's would have to come before it.
+runs_programs = unittest.skipUnless(os.path.exists(BLAS_LIBRARY) and os.environ.get("HEDDLE_SANITIZE") != "1",
+                                    "no libheddle_blas.so to preload")
 
 
 def complaints_in(errors):

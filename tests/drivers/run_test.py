@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from command import COMMAND, CommandTest
+from command import BLAS_LIBRARY, COMMAND, CommandTest, runs_programs
 
 PROGRAM = """
 import hashlib, os, sys
@@ -30,12 +30,10 @@ print(os.waitpid(child, 0)[1])
 """
 
 
-LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(COMMAND))), "libheddle_blas.so")
-DEVICE_LIBRARY = LIBRARY.replace(".so", "_device.so")
+DEVICE_LIBRARY = BLAS_LIBRARY.replace(".so", "_device.so")
 
 
-# A sanitizer's library would have to come before the one that is preloaded.
-@unittest.skipUnless(os.path.exists(LIBRARY) and os.environ.get("HEDDLE_SANITIZE") != "1", "no libheddle_blas.so to preload")
+@runs_programs
 class Run(CommandTest):
     fresh = True
 

@@ -7,6 +7,7 @@ import unittest
 import h5py
 import numpy
 
+from command import runs_programs
 from tdse_command import TdseCommandTest
 
 DECK = """
@@ -63,8 +64,7 @@ class Verify(TdseCommandTest):
         report = self.succeed("verify", "--manifest", "--only", "faces")
         self.assertEqual([row["name"] for row in report["results"]["manifest"]], ["faces 32-bit", "faces 64-bit"])
 
-    # A sanitizer's library would have to come before the one that is preloaded.
-    @unittest.skipUnless(os.environ.get("HEDDLE_SANITIZE") != "1", "a sanitizer")
+    @runs_programs
     def test_numpy_has_the_bits_of_the_release(self):
         result = self.run_command("verify", "--manifest", "--python", "--only", "faces", fresh=True,
                                   environment={"HEDDLE_PYTHON": sys.executable})

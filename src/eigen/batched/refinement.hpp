@@ -150,7 +150,7 @@ template <Scalar T> struct FindCorrections {
     const int n = work.n;
     const int slot = chosen(team.league_rank() / tiles);
     const int first_column = team.league_rank() % tiles * side;
-    T* const mirrored = static_cast<T*>(team.team_scratch(0).get_shmem(bytes));
+    T* const mirrored = static_cast<T*>(team.team_scratch(0).get_shmem(int{bytes}));
     const R norm = work.found(slot).norm;
     const R least = work.close(slot) != 0 ? Kokkos::Experimental::infinity_v<R> : small;
     Correction<R> mine;

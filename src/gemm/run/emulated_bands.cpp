@@ -42,7 +42,7 @@ double EmulatedBands<T>::bytes(const Product& product, int bands_per_pass, int m
       options.scheme == EmulationScheme::slices ? static_cast<double>(bytes_for_sums(options.workspace_bytes)) : 0.0;
   return of_slices + bands_per_pass * Vectors::bytes(rows, product.inner(), moduli) +
          bytes_of_right<T>(columns, panel, product.inner(), moduli, options) +
-         4.0 * static_cast<double>(EmulatedProduct<T>::sums_for(rows, panel, moduli, options.workspace_bytes));
+         EmulatedProduct<T>::bytes_of_sums(rows, panel, moduli, options.workspace_bytes);
 }
 
 template <Scalar T> void EmulatedBands<T>::start() {

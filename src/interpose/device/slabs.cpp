@@ -43,7 +43,7 @@ template <Scalar T> double bytes_of(const Extents& part, Index inner, int moduli
                           static_cast<double>(tiles_at_once * part.rows * part.panel);
   return elements * size_of<T> + Vectors::bytes(part.rows, inner, moduli) +
          bytes_of_right<T>(part.columns, part.panel, inner, moduli, {}) +
-         4.0 * static_cast<double>(EmulatedProduct<T>::sums_for(part.rows, part.panel, moduli, 0));
+         EmulatedProduct<T>::bytes_of_sums(part.rows, part.panel, moduli);
 }
 
 // The largest parts that fit; none of no rows.
