@@ -23,8 +23,8 @@ template <Scalar T> double cholesky_flops(Index order) {
 template <Scalar T> struct CholeskyFactorization : PlannedFactorization<T> {
   CholeskyFactorization(const ExecutionSpace& given, const Communicator* comm, Index order,
                         const FactorOptions& options, Residence residence = Residence::device)
-      : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", cholesky_workspace<T>, residence,
-                                FactorizationKind::cholesky) {
+      : PlannedFactorization<T>(given, comm, order, order, options, "cholesky", CholeskyElimination<T>::bytes,
+                                residence, FactorizationKind::cholesky) {
     if (!this->in_host_memory()) prepare();
   }
   void prepare() {

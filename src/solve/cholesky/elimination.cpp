@@ -55,6 +55,22 @@ template <Scalar T> Index CholeskyElimination<T>::first_info() const {
   return 0;
 }
 
+template <Scalar T>
+double CholeskyElimination<T>::bytes(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
+  const Index together = panels_together(schedule, grid.columns.processes);
+  const LuSchedule runs = schedule.in_runs(together);
+  const double of_updates = most_of_ranks(grid, [&](const RankGrid& here) {
+    std::set<Index> inner;
+    for (Index r = 0; r < runs.panels(); ++r) {
+      const LuSchedule::Update update = runs.update_after(r);
+      if (!here.local_columns(update.columns).empty()) inner.insert(runs.rows_of(update).size());
+    }
+    return CholeskyUpdate<T>::bytes(arithmetic, schedule, here, runs.longest_inner(), inner);
+  });
+  return of_updates + CholeskyRun<T>::bytes(arithmetic, schedule, together) +
+         PanelExchange<T>::bytes(runs, grid, PanelSide::columns);
+}
+
 template <Scalar T> void clear_above(const ExecutionSpace& space, const RankGrid& grid, const MatrixView<T>& local) {
   const Elements<T> a(local);
   const CyclicAxis rows = grid.rows;

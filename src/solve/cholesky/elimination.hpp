@@ -19,6 +19,9 @@ template <Scalar T> class CholeskyElimination {
   CholeskyElimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
                       const RankGrid& grid, Arithmetic arithmetic, std::optional<Index> inner_of_all = {});
 
+  /// Bytes of the workspace, on the rank of the grid that needs most.
+  [[nodiscard]] static double bytes(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
+
   /// Replaces this rank's part of the matrix by its part of the factor, with zeros above the diagonal, and returns the
   /// info of CholeskyReport. Blocks.
   [[nodiscard]] Index run(const MatrixView<T>& local, Watch& watch);

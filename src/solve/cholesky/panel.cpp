@@ -119,6 +119,11 @@ template <Scalar T> void CholeskyPanel<T>::factor_leaf_on_host(const ExecutionSp
                  [=](Index first, Index last) { solve_rows<T>(P, begin, end, first, last); });
 }
 
+template <Scalar T> double CholeskyPanel<T>::bytes(Index width) {
+  const double turned = width > leaf_width<T> ? size_of_matrix(width, width) : 0.0;
+  return sizeof(T) * (turned + (on_host ? 0.0 : size_of_matrix(leaf_width<T>, width)));
+}
+
 #define HEDDLE_INSTANTIATE(T) template class CholeskyPanel<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

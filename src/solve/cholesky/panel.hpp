@@ -14,6 +14,8 @@ namespace heddle::impl {
 template <Scalar T> class CholeskyPanel {
  public:
   CholeskyPanel(const ExecutionSpace& space, Index width);
+  /// Bytes that it allocates.
+  [[nodiscard]] static double bytes(Index width);
   /// `info(0)`: 0, or k + 1 if the pivot of column k is the first that is not positive. Ordered on the instance of
   /// `subtract`; on GPUs it does not block.
   void operator()(Subtraction<T>& subtract, const MatrixView<T>& P, const Kokkos::View<Index*, MemorySpace>& info);

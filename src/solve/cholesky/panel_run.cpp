@@ -93,6 +93,23 @@ void CholeskyRun<T>::operator()(const MatrixView<T>& P, const Kokkos::View<Index
   }
 }
 
+template <Scalar T>
+double CholeskyUpdate<T>::bytes(Arithmetic arithmetic, const LuSchedule& schedule, const RankGrid& grid, Index longest,
+                                const std::set<Index>& inner) {
+  const Index width = cholesky_width(schedule, grid.columns, arithmetic);
+  const bool takes_rows = schedule.block % QuantisedVectors<T>::vector_padding == 0;
+  return Subtraction<T>::bytes(arithmetic, schedule.block, grid.row_count(), width,
+                               takes_rows ? rows_across<T>(grid) : width, longest, inner) +
+         sizeof(T) * size_of_matrix(longest, width);
+}
+
+template <Scalar T> double CholeskyRun<T>::bytes(Arithmetic arithmetic, const LuSchedule& schedule, Index together) {
+  return CholeskyUpdate<T>::bytes(arithmetic, schedule, grid_of_run(schedule.rows, together * schedule.block),
+                                  PanelRun<T>::longest_inner(schedule, together),
+                                  inner_within_runs(schedule, together)) +
+         CholeskyPanel<T>::bytes(schedule.block);
+}
+
 #define HEDDLE_INSTANTIATE(T)       \
   template class CholeskyUpdate<T>; \
   template class CholeskyRun<T>

@@ -5,6 +5,8 @@
 #include "solve/grid/rank_grid.hpp"
 #include "solve/lu/schedule.hpp"
 
+#include <set>
+
 namespace heddle::impl {
 
 /// Number of columns that one product updates, from their own rows down. For emulated products, whose bits do not
@@ -17,6 +19,10 @@ template <Scalar T> class CholeskyUpdate {
   /// For matrices up to the size of `grid`, and inner dimensions up to `inner`.
   CholeskyUpdate(const ExecutionSpace& space, Arithmetic arithmetic, const LuSchedule& schedule, const RankGrid& grid,
                  Index inner);
+
+  /// Bytes of its workspace on this rank, for the inner dimensions `inner`, of which `longest` is the longest.
+  [[nodiscard]] static double bytes(Arithmetic arithmetic, const LuSchedule& schedule, const RankGrid& grid,
+                                    Index longest, const std::set<Index>& inner);
 
   [[nodiscard]] const ExecutionSpace& space() const { return subtract_.space(); }
   void set_meanwhile(const std::function<void()>& meanwhile) {
@@ -41,6 +47,8 @@ template <Scalar T> class CholeskyRun {
   /// `together`: number of panels of a run.
   CholeskyRun(const ExecutionSpace& space, Arithmetic arithmetic, const LuSchedule& schedule, Index together,
               Index piece);
+  /// Bytes of its workspace.
+  [[nodiscard]] static double bytes(Arithmetic arithmetic, const LuSchedule& schedule, Index together);
   /// P is a run from its first row on; `infos` has an info for each panel (CholeskyPanel). Ordered on the instance; on
   /// GPUs it does not block.
   void operator()(const MatrixView<T>& P, const Kokkos::View<Index*, MemorySpace>& infos);

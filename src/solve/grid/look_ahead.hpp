@@ -103,7 +103,7 @@ template <Scalar T> class LookAhead {
     updated_ = Event::on(space_);
   }
   void receive(Watch& watch, const MatrixView<T>& local, Index p) {
-    watch.exchange(p, exchange_->relay_of_rows(p), exchange_->bytes(p), [&] { exchange_->end(p); });
+    watch.exchange(p, exchange_->relay_of_rows(p), exchange_->received_bytes(p), [&] { exchange_->end(p); });
     if (!grid_.divides_rows() || grid_.column() != grid_.column_of(owner(p))) return;
     const Range rows = grid_.local_rows({schedule_.panel(p).begin, schedule_.rows});
     const Range columns = grid_.local_columns(schedule_.panel(p));

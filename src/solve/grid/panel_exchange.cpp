@@ -99,7 +99,7 @@ MatrixView<T> PanelExchange<T>::part(const Memory& message, const CyclicAxis& ax
   return matrix_view(message.data() + before * width, rows, width, std::max<Index>(rows, 1));
 }
 
-template <Scalar T> double PanelExchange<T>::bytes(Index p) const {
+template <Scalar T> double PanelExchange<T>::received_bytes(Index p) const {
   Index rows = grid_.local_rows(rows_of(p)).size();
   if (grid_.divides_rows()) {
     rows += side_.axis.locals(side_.process(grid_.column()), side_.of_panel(schedule_, p)).size();
@@ -293,6 +293,23 @@ template <Scalar T> void PanelExchange<T>::finish() {
   gather_sent_.wait();
   // A receive that test() completed may still owe its sender an acknowledgement.
   transport_.drain();
+}
+
+template <Scalar T> double PanelExchange<T>::bytes(const LuSchedule& schedule, const RankGrid& grid, PanelSide side) {
+  if (grid.rows.processes * grid.columns.processes == 1) return 0.0;
+  const Index kept = kept_panels(schedule);
+  const double rows = most_of_ranks(grid, [&](const RankGrid& here) {
+    // Panels that are kept and two in messages.
+    Index rows = here.row_count() * kept + 2 * schedule.rows;
+    if (here.divides_rows()) {
+      const SideRows sides = side_rows(side, schedule, here);
+      const Index all = sides.by_group ? sides.kept_rows : sides.axis.extent;
+      // With divided rows also a panel on its way to be factored, and the gathered one.
+      rows += sides.kept_rows * kept + 2 * all + schedule.rows + here.row_count();
+    }
+    return rows;
+  });
+  return sizeof(T) * static_cast<double>(schedule.block) * rows;
 }
 
 #define HEDDLE_INSTANTIATE(T) template class PanelExchange<T>

@@ -54,6 +54,9 @@ template <Scalar T> class PanelExchange {
  public:
   PanelExchange(const Communicator& comm, const LuSchedule& schedule, const RankGrid& grid, PanelSide side);
 
+  /// Bytes that it allocates, on the rank of the grid that needs most.
+  [[nodiscard]] static double bytes(const LuSchedule& schedule, const RankGrid& grid, PanelSide side);
+
   [[nodiscard]] int rank() const { return comm_.rank(); }
   /// The rank that factors panel p.
   [[nodiscard]] int owner(Index p) const { return grid_.owner(schedule_.panel(p).begin, schedule_.panel(p).begin); }
@@ -85,7 +88,7 @@ template <Scalar T> class PanelExchange {
     finish();
   }
   /// Bytes of panel p that this rank receives.
-  [[nodiscard]] double bytes(Index p) const;
+  [[nodiscard]] double received_bytes(Index p) const;
   /// The relay of this rank's rows of panel p.
   [[nodiscard]] Relay relay_of_rows(Index p) const;
   /// This rank's rows of panels [first, last); those above each panel's first row are undefined.

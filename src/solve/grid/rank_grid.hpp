@@ -39,6 +39,19 @@ struct RankGrid {
   }
 };
 
+/// The largest bytes(grid as a rank sees it) over the ranks of a grid.
+template <class Bytes> [[nodiscard]] double most_of_ranks(RankGrid grid, const Bytes& bytes) {
+  double most = 0.0;
+  for (grid.rank = 0; grid.rank < grid.rows.processes * grid.columns.processes; ++grid.rank) {
+    most = std::max(most, static_cast<double>(bytes(grid)));
+  }
+  return most;
+}
+/// Number of elements of a matrix of this shape.
+[[nodiscard]] inline double size_of_matrix(Index rows, Index columns) {
+  return static_cast<double>(rows) * static_cast<double>(columns);
+}
+
 /// Rows of a Cholesky panel that a rank needs as right factor, besides those of the left factor: none if they are the
 /// same.
 template <Scalar T> [[nodiscard]] Index rows_across(const RankGrid& grid) {

@@ -124,6 +124,30 @@ void Subtraction<T>::solve(Triangle triangle, Diagonal diagonal, const MatrixVie
   solve(triangle, diagonal, block_of(M, after.begin, after.end, after.begin, after.end), rest, first);
 }
 
+template <Scalar T>
+double Subtraction<T>::bytes(Arithmetic arithmetic, Index chain_width, Index rows, Index columns, Index right,
+                             Index longest, const std::set<Index>& inner) {
+  if (arithmetic == Arithmetic::native || longest <= chain_width) return 0.0;
+  const int moduli = emulation_moduli<T>(longest) + factor_moduli_more;
+  double bytes = 0.0;
+  for (const Index k : inner) {
+    if (k <= chain_width) continue;
+    bytes += QuantisedVectors<T>::bytes(rows, k, moduli) + QuantisedVectors<T>::bytes(right, k, moduli) +
+             QuantisedVectors<T>::bytes_of_sizes(rows + std::max(columns, right));
+  }
+  if (bytes > 0) bytes += EmulatedProduct<T>::bytes_of_sums(rows, columns, moduli);
+  return bytes;
+}
+
+template <Scalar T>
+void Subtraction<T>::add_inner(Index size, Index chain_width, Triangle triangle, std::set<Index>& inner) {
+  if (size <= chain_width) return;
+  const Index half = half_in_blocks(size, chain_width);
+  inner.insert(triangle == Triangle::upper ? size - half : half);
+  add_inner(half, chain_width, triangle, inner);
+  add_inner(size - half, chain_width, triangle, inner);
+}
+
 #define HEDDLE_INSTANTIATE(T) template class Subtraction<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace heddle::impl {
@@ -26,6 +27,13 @@ template <Scalar T> class Subtraction {
   /// second argument.
   Subtraction(const ExecutionSpace& space, Arithmetic arithmetic, Index chain_width, Index piece, Index rows,
               Index columns, Index inner, Index across = 0);
+
+  /// Bytes of the workspace of products with C of up to rows x columns, `right` vectors on the right, and the inner
+  /// dimensions `inner`, of which `longest` is the longest of the factorization.
+  [[nodiscard]] static double bytes(Arithmetic arithmetic, Index chain_width, Index rows, Index columns, Index right,
+                                    Index longest, const std::set<Index>& inner);
+  /// Add the inner dimensions of the products by which solve() solves with a triangle of `size` rows.
+  static void add_inner(Index size, Index chain_width, Triangle triangle, std::set<Index>& inner);
 
   [[nodiscard]] const ExecutionSpace& space() const { return context_.space(); }
   /// Sets a function that is called from time to time between products; it must not block.

@@ -120,6 +120,31 @@ void Elimination<T>::run(const MatrixView<T>& local_matrix, std::vector<Index>& 
   matrix_ = {};
 }
 
+template <Scalar T>
+double Elimination<T>::bytes(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
+  const Index together = panels_together(schedule, grid.columns.processes);
+  const LuSchedule runs = schedule.in_runs(together);
+  const double of_products = most_of_ranks(grid, [&](const RankGrid& here) {
+    std::set<Index> inner;
+    for (Index r = 0; r < runs.panels(); ++r) {
+      const LuSchedule::Update update = runs.update_after(r);
+      if (here.local_columns(update.columns).empty()) continue;
+      const Range of = runs.rows_of(update);
+      Subtraction<T>::add_inner(of.size(), schedule.block, Triangle::lower, inner);
+      if (of.end < schedule.rows) inner.insert(of.size());
+    }
+    const Index columns = here.column_count();
+    return (here.divides_rows() ? DividedRows<T>::bytes(runs, columns) : 0.0) +
+           Subtraction<T>::bytes(arithmetic, schedule.block, rows_of_products(runs, here), columns, columns,
+                                 runs.longest_inner(), inner);
+  });
+  // Pivots and moves of each panel, and on GPUs the order of rows.
+  const double of_panels = sizeof(Index) * (size_of_matrix(schedule.panels(), PanelResult::extent(schedule.block)) +
+                                            (on_host ? 0.0 : static_cast<double>(schedule.rows)));
+  return of_products + PanelRun<T>::bytes(arithmetic, schedule, together) + of_panels +
+         PanelExchange<T>::bytes(runs, grid, PanelSide::group);
+}
+
 #define HEDDLE_INSTANTIATE(T) template class Elimination<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

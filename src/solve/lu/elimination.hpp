@@ -23,6 +23,9 @@ template <Scalar T> class Elimination {
   Elimination(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule, const RankGrid& grid,
               Arithmetic arithmetic, std::optional<Index> inner_of_all = {});
 
+  /// Bytes of the workspace, on the rank of the grid that needs most.
+  [[nodiscard]] static double bytes(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
+
   /// Replaces this rank's part of the matrix by its part of the factors; `pivots` and `info` are those of LuReport.
   /// Blocks.
   void run(const MatrixView<T>& local, std::vector<Index>& pivots, Index& info, Watch& watch);

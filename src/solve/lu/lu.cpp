@@ -155,7 +155,7 @@ template <Scalar T> double lu_flops(Index rows, Index columns) {
 template <Scalar T> struct LuFactorization : PlannedFactorization<T> {
   LuFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const FactorOptions& options, Residence residence = Residence::device)
-      : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", lu_workspace<T>, residence) {
+      : PlannedFactorization<T>(given, comm, rows, columns, options, "lu", Elimination<T>::bytes, residence) {
     if (!this->in_host_memory()) prepare();
   }
   void prepare() {

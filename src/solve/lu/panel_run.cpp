@@ -5,6 +5,20 @@
 
 namespace heddle::impl {
 
+std::set<Index> inner_within_runs(const LuSchedule& schedule, Index together) {
+  std::set<Index> inner;
+  const LuSchedule runs = schedule.in_runs(together);
+  for (Index r = 0; r < runs.panels(); ++r) {
+    const Range columns = runs.panel(r);
+    const LuSchedule order = schedule.within_run(together, schedule.rows - columns.begin, columns.size());
+    for (Index p = 0; p < order.panels(); ++p) {
+      const LuSchedule::Update update = order.update_after(p);
+      if (!update.columns.empty()) inner.insert(order.rows_of(update).size());
+    }
+  }
+  return inner;
+}
+
 template <Scalar T>
 PanelRun<T>::PanelRun(const ExecutionSpace& space, Arithmetic arithmetic, const LuSchedule& schedule, Index together,
                       Index piece)
@@ -51,6 +65,17 @@ template <Scalar T> void PanelRun<T>::apply(const LuSchedule& order, const LuSch
                   block_of<const T>(run_, inner.begin, inner.end, inner.begin, inner.end), upper);
   subtract_(block_of<const T>(run_, inner.end, order.rows, inner.begin, inner.end), upper,
             block_of(run_, inner.end, order.rows, columns.begin, columns.end));
+}
+
+template <Scalar T> double PanelRun<T>::bytes(Arithmetic arithmetic, const LuSchedule& schedule, Index together) {
+  std::set<Index> inner;
+  for (const Index k : inner_within_runs(schedule, together)) {
+    Subtraction<T>::add_inner(k, schedule.block, Triangle::lower, inner);
+    inner.insert(k);
+  }
+  const Index width = together * schedule.block;
+  return Subtraction<T>::bytes(arithmetic, schedule.block, schedule.rows, width, width,
+                               longest_inner(schedule, together), inner);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class PanelRun<T>

@@ -5,7 +5,12 @@
 #include "solve/lu/panel.hpp"
 #include "solve/lu/schedule.hpp"
 
+#include <set>
+
 namespace heddle::impl {
+
+/// The inner dimensions of all updates within runs of `together` panels.
+[[nodiscard]] std::set<Index> inner_within_runs(const LuSchedule& schedule, Index together);
 
 /// Factors runs of panels in LuSchedule's order within a group, panel by panel: each panel is applied to columns of the
 /// run. Bits: those of the panels without runs.
@@ -18,6 +23,8 @@ template <Scalar T> class PanelRun {
   [[nodiscard]] static Index longest_inner(const LuSchedule& schedule, Index together) {
     return std::max<Index>(together / 2, 1) * schedule.block;
   }
+  /// Bytes of its products' workspace.
+  [[nodiscard]] static double bytes(Arithmetic arithmetic, const LuSchedule& schedule, Index together);
   /// P is a run from its first row on; `results` has a PanelResult::extent() for each panel. Ordered on the instance;
   /// on GPUs it does not block.
   void operator()(const MatrixView<T>& P, const Kokkos::View<Index*, MemorySpace>& results);

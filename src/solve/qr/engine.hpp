@@ -40,6 +40,17 @@ template <Scalar T> class QrEngine {
     }
   }
 
+  /// Bytes that it allocates, on the rank of the grid that needs most.
+  [[nodiscard]] static double bytes(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic) {
+    const Index width = std::min(schedule.block, std::max<Index>(schedule.steps(), 1));
+    const double of_update = most_of_ranks(grid, [&](const RankGrid& here) {
+      return QrUpdate<T>::bytes(arithmetic, width, schedule.rows, here.column_count());
+    });
+    return of_update + QrPanel<T>::bytes(schedule.rows, width) +
+           sizeof(T) * (size_of_matrix(schedule.rows, width) + size_of_matrix(schedule.panels() * width, width)) +
+           PanelExchange<T>::bytes(schedule, grid, PanelSide::group);
+  }
+
   /// Factors panel p of the matrix whose columns on this rank are `local`, and returns its reflections on all ranks.
   BlockReflector<T> factor(const MatrixView<T>& local, Index p) {
     if (columns_.owner(schedule_.panel(p).begin) == rank()) {

@@ -169,6 +169,12 @@ template <Scalar T> void QrPanel<T>::join(Subtraction<T>& subtract, Index begin,
   subtract(block_of_l(half, end, half, end), product, block_of_l(half, end, begin, half));
 }
 
+template <Scalar T> double QrPanel<T>::bytes(Index rows, Index width) {
+  // Sums over runs of rows, and their operands.
+  const Index within = std::max(qr_leaf_width * qr_leaf_width, width * width / 4);
+  return sizeof(T) * (size_of_matrix(runs_of(0, rows), within + qr_leaf_width) + 2.0 * static_cast<double>(within));
+}
+
 #define HEDDLE_INSTANTIATE(T) template class QrPanel<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

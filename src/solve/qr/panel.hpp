@@ -24,6 +24,8 @@ template <Scalar T> struct BlockReflector {
 template <Scalar T> class QrPanel {
  public:
   QrPanel(const ExecutionSpace& space, Arithmetic arithmetic, Index rows, Index width);
+  /// Bytes that it allocates.
+  [[nodiscard]] static double bytes(Index rows, Index width);
 
   /// Replaces P, no wider than high, by R and v, and leaves V and L in `reflector`. Ordered on the instance of
   /// `subtract`; on GPUs it does not block.
@@ -64,6 +66,8 @@ template <Scalar T> class QrUpdate {
   /// each `piece` columns of C. Emulated, V^H C is an emulated product with look = false, and both others are chains,
   /// as in QrPanel.
   QrUpdate(const ExecutionSpace& space, Arithmetic arithmetic, Index width, Index piece, Index rows, Index columns);
+  /// Bytes that it allocates.
+  [[nodiscard]] static double bytes(Arithmetic arithmetic, Index width, Index rows, Index columns);
 
   /// Subtractions in the same arithmetic.
   [[nodiscard]] Subtraction<T>& subtract() { return subtract_; }

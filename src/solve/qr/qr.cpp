@@ -75,7 +75,7 @@ void require_qr_options(const char* of, Index rows, Index columns, const QrOptio
 template <Scalar T> struct QrFactorization : PlannedFactorization<T> {
   QrFactorization(const ExecutionSpace& given, const Communicator* comm, Index rows, Index columns,
                   const QrOptions& options)
-      : PlannedFactorization<T>(given, comm, rows, columns, panel_options(options), "qr", qr_workspace<T>),
+      : PlannedFactorization<T>(given, comm, rows, columns, panel_options(options), "qr", QrEngine<T>::bytes),
         engine(given, comm, this->schedule, this->axis, this->taken.arithmetic, this->axis.block,
                this->axis.count(this->rank())),
         powers(Kokkos::view_alloc(given, Kokkos::WithoutInitializing, "heddle::solve::qr_powers"),

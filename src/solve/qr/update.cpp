@@ -7,11 +7,6 @@
 #include <string>
 
 namespace heddle::impl {
-namespace {
-
-// More moduli than one product's round-off needs, as in Subtraction, because the errors of all panels add up.
-
-}  // namespace
 
 template <Scalar T>
 QrUpdate<T>::QrUpdate(const ExecutionSpace& space, Arithmetic arithmetic, Index width, Index piece, Index rows,
@@ -22,6 +17,7 @@ QrUpdate<T>::QrUpdate(const ExecutionSpace& space, Arithmetic arithmetic, Index 
       piece_(piece),
       columns_(columns),
       subtract_(space, arithmetic, width, piece, rows, columns, width) {
+  // More moduli than one product's round-off needs, as in Subtraction, because the errors of all panels add up.
   if (arithmetic == Arithmetic::emulated) moduli_ = emulation_moduli<T>(std::max<Index>(rows, 1)) + factor_moduli_more;
   const auto memory = [&](const std::string& label, Index count) {
     return Kokkos::View<T*, MemorySpace>(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, label),
@@ -93,6 +89,16 @@ void QrUpdate<T>::minus_emulated(const MatrixView<const T>& V, const MatrixView<
   right_->take(space, emulated_->system(), EmulationScheme::residues, Operation::none, right);
   (*emulated_)(context_, T(-1), {Operation::conjugate_transpose, Operation::none, V, right, left_.get(), right_.get()},
                T(0), W);
+}
+
+template <Scalar T> double QrUpdate<T>::bytes(Arithmetic arithmetic, Index width, Index rows, Index columns) {
+  const double bytes =
+      sizeof(T) * (2.0 * size_of_matrix(width, columns) + size_of_matrix(width, width) + static_cast<double>(columns));
+  if (arithmetic == Arithmetic::native || rows == 0 || columns == 0) return bytes;
+  const int moduli = emulation_moduli<T>(rows) + factor_moduli_more;
+  using Vectors = QuantisedVectors<T>;
+  return bytes + Vectors::bytes(width, rows, moduli) + Vectors::bytes(columns, rows, moduli) +
+         Vectors::bytes_of_sizes(width + columns) + EmulatedProduct<T>::bytes_of_sums(width, columns, moduli);
 }
 
 #define HEDDLE_INSTANTIATE(T) template class QrUpdate<T>

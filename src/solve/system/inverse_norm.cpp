@@ -243,7 +243,7 @@ double InverseNorm<T>::memory(const LuSchedule& schedule, const CyclicAxis& colu
   const Operation op = by_lu && inverts ? Operation::none : Operation::conjugate_transpose;
   // Right-hand sides, a copy with rows in another order, and residuals.
   return 4.0 * bytes_of_local<T>(schedule.rows, right) +
-         substitution_workspace<T>(schedule, columns, right, op, arithmetic, residence);
+         Substitution<T>::bytes(schedule, columns, right, op, arithmetic, residence);
 }
 
 template <Scalar T>

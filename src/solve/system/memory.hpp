@@ -1,4 +1,4 @@
-// Bytes that the parts of factorizations and solutions allocate, as functions of shapes.
+// Bytes that factorizations and solutions take, as functions of shapes, and refusals where they exceed what is allowed.
 #pragma once
 
 #include "gemm/plan/memory.hpp"
@@ -14,19 +14,6 @@ namespace heddle::impl {
 
 /// Bytes of a rank's workspace of a factorization, without its part of the matrix.
 using WorkspaceBytes = double (*)(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// Bytes of Elimination and its members on the rank that needs most.
-template <Scalar T>
-[[nodiscard]] double lu_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// Bytes of CholeskyFactorization and its members, likewise.
-template <Scalar T>
-[[nodiscard]] double cholesky_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-template <Scalar T>
-[[nodiscard]] double qr_workspace(const LuSchedule& schedule, const RankGrid& grid, Arithmetic arithmetic);
-/// Bytes of Substitution and its members, with a triangle in memory `residence`.
-template <Scalar T>
-[[nodiscard]] double substitution_workspace(const LuSchedule& schedule, const CyclicAxis& columns,
-                                            const CyclicAxis& right, Operation op, Arithmetic arithmetic,
-                                            Residence residence = Residence::device);
 
 /// Tile of a certificate's product of two matrices of this order: no more than a rank's share, so that the memory of
 /// the product's bands is known beforehand on any backend.

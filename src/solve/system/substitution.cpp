@@ -153,6 +153,29 @@ void Substitution<T>::solve(Triangle triangle, Operation op, Diagonal diagonal, 
   }
 }
 
+template <Scalar T>
+double Substitution<T>::bytes(const LuSchedule& schedule, const CyclicAxis& columns, const CyclicAxis& right,
+                              Operation op, Arithmetic arithmetic, Residence residence) {
+  const Index n = schedule.rows;
+  const Index width = std::max<Index>(1, std::min(schedule.group * schedule.block, n));
+  std::set<Index> inner;
+  for (Index begin = 0; begin < n; begin += width) {
+    const Index size = std::min(width, n - begin);
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      Subtraction<T>::add_inner(size, schedule.block, triangle, inner);
+    }
+    if (n > width) inner.insert(size);
+  }
+  const double of_products = most_of_ranks(RankGrid::of_columns(n, right, 0), [&](const RankGrid& here) {
+    const Index mine = here.column_count();
+    return mine == 0 ? 0.0 : Subtraction<T>::bytes(arithmetic, schedule.block, n, mine, mine, width, inner);
+  });
+  double elements = op == Operation::none ? 0.0 : size_of_matrix(n, width);
+  if (columns.processes > 1) elements += size_of_matrix(n, width + 2 * std::min(columns.block, width));
+  if (columns.processes == 1 && residence == Residence::host) elements += size_of_matrix(n, width);
+  return of_products + sizeof(T) * elements;
+}
+
 #define HEDDLE_INSTANTIATE(T) template class Substitution<T>
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -25,6 +25,10 @@ template <Scalar T> class Substitution {
   Substitution(const ExecutionSpace& space, const Communicator* comm, const LuSchedule& schedule,
                const CyclicAxis& columns, const CyclicAxis& right, Arithmetic arithmetic);
 
+  /// Bytes that it allocates to solve with op(M), M in memory `residence`, on the rank that needs most.
+  [[nodiscard]] static double bytes(const LuSchedule& schedule, const CyclicAxis& columns, const CyclicAxis& right,
+                                    Operation op, Arithmetic arithmetic, Residence residence = Residence::device);
+
   /// `M` and `X`: this rank's columns. `in_host_memory`: M's are there, and groups of panels are copied to the devices
   /// in turn. Collective; on one rank it does not block on GPUs.
   void solve(Triangle triangle, Operation op, Diagonal diagonal, const MatrixView<T>& M, const MatrixView<T>& X,

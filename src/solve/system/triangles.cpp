@@ -20,7 +20,7 @@ void require_room(const char* of, const PlacedMatrix<T>& M, const PlacedMatrix<T
   const CyclicAxis columns = columns_of(schedule, ranks);
   const CyclicAxis right = right_hand_sides(X.columns(), ranks);
   const Residence residence = M.residence();
-  double needed = substitution_workspace<T>(schedule, columns, right, op, taken.arithmetic, residence);
+  double needed = Substitution<T>::bytes(schedule, columns, right, op, taken.arithmetic, residence);
   if (!M.lies_as(placement_of_columns(M.rows(), columns).in(residence))) {
     needed += bytes_of_copy<T>(M.rows(), columns, residence);
   }
