@@ -5,6 +5,7 @@
 #include "core/instantiate.hpp"
 #include "core/simd.hpp"
 #include "solve/cholesky/device_leaf.hpp"
+#include "solve/grid/rank_grid.hpp"
 #include "solve/grid/row_chunks.hpp"
 #include "solve/lu/schedule.hpp"
 #include <heddle/transpose/transpose.hpp>

@@ -2,6 +2,7 @@
 #include "solve/qr/panel.hpp"
 
 #include "core/instantiate.hpp"
+#include "solve/grid/rank_grid.hpp"
 #include "solve/lu/schedule.hpp"
 
 #include <algorithm>

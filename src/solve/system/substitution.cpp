@@ -2,6 +2,7 @@
 #include "solve/system/substitution.hpp"
 
 #include "core/instantiate.hpp"
+#include "solve/grid/rank_grid.hpp"
 #include <heddle/transpose/transpose.hpp>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
