@@ -21,6 +21,11 @@ namespace heddle {
 enum class SolveMethod { lu, cholesky };
 [[nodiscard]] std::string_view to_string(SolveMethod method);
 
+/// How the elements of a solution are rounded: `computed` takes what the arithmetic gives; with `correct` each element
+/// is the number of T nearest to the exact solution, ties to even (of complex numbers each part).
+enum class Rounding { computed, correct };
+[[nodiscard]] std::string_view to_string(Rounding rounding);
+
 /// Options of the solution of a linear system.
 struct SolveOptions {
   SolveMethod method = SolveMethod::lu;
@@ -42,6 +47,12 @@ struct SolveOptions {
   /// Whether an error bound of X is proven: by an approximate inverse and its product with A, which take 4 n^3 flops
   /// more (16 n^3 complex) and three times A's memory.
   bool certificate = false;
+  /// With `correct`, X is refined as an unevaluated sum of several T until a proven bound of its error decides how each
+  /// element rounds (A. Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit",
+  /// ACM TOMS 17, 1991). It takes what a certificate takes, and for each right-hand side a few exact products with A
+  /// and its approximate inverse. Where all elements are proven (SolveReport::correctly_rounded), X has the same bits
+  /// on any machine, for any number of ranks, and in any arithmetic or block of the factorization.
+  Rounding rounding = Rounding::computed;
   /// Whether condition numbers are estimated, by some five systems with one right-hand side (at most eleven) and two
   /// passes over A; up to order 32 by the inverse. If A is scaled, by twice as many systems.
   bool condition = true;
@@ -86,6 +97,17 @@ struct SolveReport {
   /// norms |.|_infinity; infinite if none could be proven, as for matrices whose scaled_condition is beyond some 1 / (n
   /// u). Otherwise NaN.
   double error_bound = std::numeric_limits<double>::quiet_NaN();
+  /// With SolveOptions::rounding `correct`: whether every element of X is proven to be the nearest number.
+  bool correctly_rounded = false;
+  /// Number of elements of which that could not be proven: -1 if no bound of the errors could be proven, as for
+  /// matrices whose scaled_condition is beyond some 1 / (n u), so that X is that of `computed`. Elements that are
+  /// exactly half way between two numbers are decided if all elements of their column have few digits.
+  Index undecided = 0;
+  Index undecided_row = -1;     ///< Row of the first of these, in the order of columns; -1 if there is none.
+  Index undecided_column = -1;  ///< Its column.
+  /// Proven bound of the distance between that element's exact value and the nearest point half way between two numbers
+  /// of T, over the distance of these two numbers. NaN if there is none.
+  double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
 };
 /// Write the fields as Name(field=value, ...) on one line.
 std::ostream& operator<<(std::ostream& out, const SolveReport& report);

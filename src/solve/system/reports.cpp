@@ -64,7 +64,12 @@ std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
                     .field("scaled_condition", report.scaled_condition)
                     .field("ill_conditioned", report.ill_conditioned)
                     .field("overflow", report.overflow)
-                    .field("error_bound", report.error_bound);
+                    .field("error_bound", report.error_bound)
+                    .field("correctly_rounded", report.correctly_rounded)
+                    .field("undecided", report.undecided)
+                    .field("undecided_row", report.undecided_row)
+                    .field("undecided_column", report.undecided_column)
+                    .field("distance_to_tie", report.distance_to_tie);
 }
 
 std::ostream& operator<<(std::ostream& out, const BatchedSystem& system) {

@@ -281,6 +281,10 @@ std::string_view to_string(SolveMethod method) {
   return method == SolveMethod::lu ? "lu" : "cholesky";
 }
 
+std::string_view to_string(Rounding rounding) {
+  return rounding == Rounding::correct ? "correct" : "computed";
+}
+
 template <Scalar T>
 SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                   const DistributedMatrix<T>& X, const SolveOptions& options) {
@@ -292,6 +296,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
   arguments.push_back(impl::argument("refinements", options.refinements));
   arguments.push_back(impl::argument("measure", options.measure));
   arguments.push_back(impl::argument("certificate", options.certificate));
+  arguments.push_back(impl::argument("rounding", to_string(options.rounding)));
   arguments.push_back(impl::argument("condition", options.condition));
   return impl::over_ranks(
       comm, "solve", arguments,
