@@ -1,10 +1,8 @@
 // Correctly rounded product of a distributed matrix and a vector.
-#include "core/elementwise.hpp"
 #include "core/instantiate.hpp"
 #include "dist/arguments.hpp"
 #include "exact/products/columns.hpp"
-#include "exact/products/device.hpp"
-#include "exact/sums/chunks.hpp"
+#include "exact/products/local_products.hpp"
 #include <heddle/exact/distributed.hpp>
 
 #include <algorithm>
@@ -15,74 +13,6 @@
 #endif
 
 namespace heddle::exact {
-namespace {
-
-using heddle::impl::on_host;
-
-struct EveryRow {
-  KOKKOS_INLINE_FUNCTION Index operator()(Index k) const { return k; }
-};
-struct ListedRows {
-  Kokkos::View<Index*, MemorySpace> list;
-  KOKKOS_INLINE_FUNCTION Index operator()(Index k) const { return list(k); }
-};
-
-// This rank's part of op(A) x: sums over its columns, for its rows.
-template <Scalar T> class LocalProducts {
- public:
-  LocalProducts(const ExecutionSpace& space, const impl::Operand<T>& A, const std::vector<T>& x)
-      : space_(space), A_(A), x_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::exact::x"), x.size()) {
-    Kokkos::deep_copy(space, x_, Kokkos::View<const T*, Kokkos::HostSpace>(x.data(), x.size()));
-    space.fence("heddle::exact::gemv");
-  }
-
-  [[nodiscard]] std::vector<impl::InnerSum<T>> compensated() const {
-    return of_rows<impl::InnerSum<T>>(A_.rows, EveryRow());
-  }
-  [[nodiscard]] std::vector<impl::ExactSum<T>> exact(const std::vector<Index>& rows) const {
-    const Kokkos::View<Index*, MemorySpace> list(
-        Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::exact::rows"), rows.size());
-    Kokkos::deep_copy(space_, list, Kokkos::View<const Index*, Kokkos::HostSpace>(rows.data(), rows.size()));
-    space_.fence("heddle::exact::gemv");
-    return of_rows<impl::ExactSum<T>>(static_cast<Index>(rows.size()), ListedRows{list});
-  }
-
- private:
-  // Returns the sums of rows row(0), ..., row(count - 1).
-  template <class Sum, class Row> [[nodiscard]] std::vector<Sum> of_rows(Index count, const Row& row) const {
-    constexpr bool is_exact = std::is_same_v<Sum, impl::ExactSum<T>>;
-    std::vector<Sum> sums(static_cast<std::size_t>(count));
-    const impl::Operand<T> A = A_;
-    const auto x = x_;
-    if constexpr (on_host) {
-      const impl::RowSums<T> rows(A, x.data());
-      impl::for_each_chunk(space_, "heddle::exact::gemv", 0, count, 16, true, [&](Index first, Index last) {
-        for (Index k = first; k < last; ++k) {
-          if constexpr (is_exact) {
-            sums[static_cast<std::size_t>(k)] = rows.exact(row(k), 0, A.columns);
-          } else {
-            sums[static_cast<std::size_t>(k)] = rows.compensated(row(k), 0, A.columns);
-          }
-        }
-      });
-    } else {
-      const Kokkos::View<Sum*, MemorySpace> found(
-          Kokkos::view_alloc(space_, Kokkos::WithoutInitializing, "heddle::exact::sums"),
-          static_cast<std::size_t>(count));
-      impl::device_rows(space_, A, x, count, row, found);
-      Kokkos::deep_copy(
-          space_, Kokkos::View<Sum*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(sums.data(), sums.size()), found);
-      space_.fence("heddle::exact::gemv");
-    }
-    return sums;
-  }
-
-  ExecutionSpace space_;
-  impl::Operand<T> A_;
-  Kokkos::View<T*, MemorySpace> x_;
-};
-
-}  // namespace
 
 template <Scalar T>
 void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha, const DistributedMatrix<T>& A,
@@ -111,7 +41,7 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
       const auto at = static_cast<Index>(k);
       part[k] = x[static_cast<std::size_t>(crossed ? A.global_row(at) : A.global_column(at))];
     }
-    const LocalProducts<T> products(comm.space(), local.block(0, 0, rows, static_cast<Index>(part.size())), part);
+    const impl::LocalProducts<T> products(comm.space(), local.block(0, 0, rows, static_cast<Index>(part.size())), part);
     // Every rank merges the sums in order of rank.
     std::vector<impl::InnerSum<T>> mine(m);
     const std::vector<impl::InnerSum<T>> sums = products.compensated();
@@ -153,16 +83,7 @@ void gemv(const Communicator& comm, Operation op, std::type_identity_t<T> alpha,
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         exact[places[k]] = local_sums[k];
       }
-      for (int p = 0; p < impl::parts_of_scalar<T>; ++p) {
-        std::vector<Accumulator<double>> accumulators(count);
-        for (std::size_t k = 0; k < count; ++k) {
-          accumulators[k] = exact[k].part[p];
-        }
-        all_reduce(comm, std::span(accumulators));
-        for (std::size_t k = 0; k < count; ++k) {
-          exact[k].part[p] = accumulators[k];
-        }
-      }
+      impl::add_over_ranks(comm, std::span(exact));
       for (std::size_t k = 0; k < count; ++k) {
         T& result = y[unknown[begin + k]];
         result = update.exactly(exact[k], result);

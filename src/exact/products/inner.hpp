@@ -93,6 +93,9 @@ template <Scalar T> struct InnerSum {
 template <Scalar T> struct ExactSum {
   Accumulator<double> part[parts_of_scalar<T>];
 
+  KOKKOS_INLINE_FUNCTION void merge(const ExactSum& other) {
+    for (int p = 0; p < parts_of_scalar<T>; ++p) part[p].merge(other.part[p]);
+  }
   KOKKOS_INLINE_FUNCTION void add(const T& x) {
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
       part[p].add(static_cast<double>(part_of(x, p)));

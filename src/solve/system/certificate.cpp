@@ -21,54 +21,18 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// The largest of non-negative numbers; infinity if one is a NaN.
-double largest(const std::vector<double>& numbers) {
-  double most = 0;
-  for (const double number : numbers) most = std::isnan(number) ? infinity : std::max(most, number);
-  return most;
-}
-
-// Upper bound of a nested sum of `terms` absolute values whose computed value in double precision is `sum`.
-double enlarged(double sum, Index terms) {
-  const auto n = static_cast<double>(terms);
-  return sum * (1.0 + (4.0 * n + 64.0) * epsilon) +
-         8.0 * (n + 1.0) * (n + 1.0) * std::numeric_limits<double>::denorm_min();
-}
-
-// Upper bounds of the sums over each row of |I - V S|; A differs from S by no more than the smallest number.
-template <Scalar T> std::vector<double> distances_from_identity(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V) {
-  const Index n = A.rows();
-  const auto order = static_cast<double>(n);
-  const auto unit = static_cast<double>(unit_roundoff<T>);
-  const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
-  const PlacedMatrix<T> G(A.ranks(), V.placement(), "heddle::solve::identity");
-  if (A.ranks().comm() != nullptr) {
-    const Communicator& comm = *A.ranks().comm();
+// C = V S natively.
+template <Scalar T> void multiply(const PlacedMatrix<T>& V, const PlacedMatrix<T>& S, const PlacedMatrix<T>& C) {
+  if (S.ranks().comm() != nullptr) {
+    const Communicator& comm = *S.ranks().comm();
     GemmOptions options;
-    options.tile = certificate_tile(n, comm.size());
-    options.workspace_bytes = sizeof(T) * static_cast<std::size_t>(options.tile * n);
-    gemm(comm, Operation::none, Operation::none, T(1), V.distributed(), A.distributed(), T(0), G.distributed(),
+    options.tile = certificate_tile(S.rows(), comm.size());
+    options.workspace_bytes = sizeof(T) * static_cast<std::size_t>(options.tile * S.rows());
+    gemm(comm, Operation::none, Operation::none, T(1), V.distributed(), S.distributed(), T(0), C.distributed(),
          options);
   } else {
-    blas::gemm<T>(A.space(), Operation::none, Operation::none, T(1), V.local(), A.local(), T(0), G.local());
+    blas::gemm<T>(S.space(), Operation::none, Operation::none, T(1), V.local(), S.local(), T(0), C.local());
   }
-  subtract_identity(G);
-  const std::vector<double> ones(static_cast<std::size_t>(n), 1.0);
-  std::vector<double> sums = sizes_of_rows(G, ones);
-  // Complex products have sums of 2 n terms in each part, and an absolute value is at most sqrt(2) of the larger part.
-  const double roundings = is_complex<T> ? 2.0 * order + 4.0 : order + 2.0;
-  if (roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
-  const double relative = (is_complex<T> ? 1.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
-  // Add the roundings of the product, and the error of each element of A, below the smallest number.
-  std::vector<double> of_a = sizes_of_rows(A, ones);
-  for (double& sum : of_a) sum = relative * sum + 2.0 * order * smallest;
-  const std::vector<double> of_product = sizes_of_rows(V, of_a);
-  // Products below the smallest normal number are off by less than the smallest one.
-  const double underflow = 4.0 * order * order * smallest;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] = enlarged(sums[i] * (1.0 + 4.0 * unit) + of_product[i] + underflow, n);
-  }
-  return sums;
 }
 
 // Upper bounds of the elements of |V r|, times 2^-power.
@@ -77,12 +41,12 @@ struct Errors {
   Index power = 0;
 };
 // Errors from residuals r, each element rounded once, whose rows are multiplied by powers of two.
-template <Scalar T>
-Errors errors_by(const PlacedMatrix<T>& V, const std::vector<T>& residuals, const std::vector<Index>& rows) {
+template <Scalar T> Errors errors_by(const ApproximateInverse<T>& V, const std::vector<T>& residuals) {
   using Limits = std::numeric_limits<Real<T>>;
   const auto unit = static_cast<double>(unit_roundoff<T>);
   const auto smallest = static_cast<double>(Limits::denorm_min());
   const std::size_t n = residuals.size();
+  const std::vector<Index>& rows = V.rows();
   // A denormal number is off by less than the smallest number.
   constexpr Index least = Limits::min_exponent - Limits::digits + 2;
   Errors errors;
@@ -98,34 +62,103 @@ Errors errors_by(const PlacedMatrix<T>& V, const std::vector<T>& residuals, cons
     scaled[i] = times_power_of_two(residuals[i], rows[i] - errors.power);
     off[i] = 4.0 * unit * magnitude(scaled[i]) + 4.0 * smallest + times_power(4.0, least + rows[i] - errors.power);
   }
-  std::vector<T> product(n, T(0));
-  if (V.ranks().comm() != nullptr) {
-    exact::gemv<T>(*V.ranks().comm(), Operation::none, T(1), V.distributed(), scaled, T(0), product);
-  } else {
-    const auto x = device_copy(V.space(), scaled, "heddle::solve::residual");
-    const Kokkos::View<T*, MemorySpace> y(Kokkos::view_alloc(V.space(), "heddle::solve::product"), n);
-    exact::gemv(V.space(), Operation::none, T(1), V.local(), x, T(0), y);
-    const auto host = host_copy(V.space(), y);
-    std::copy(host.data(), host.data() + n, product.begin());
-  }
-  errors.sizes = sizes_of_rows(V, off);
+  const std::vector<T> product = V.times(scaled);
+  errors.sizes = sizes_of_rows(V.inverse(), off);
   for (std::size_t i = 0; i < n; ++i) {
     const double size = magnitude(product[i]) * (1.0 + 4.0 * unit) + 2.0 * smallest;
-    errors.sizes[i] = enlarged(size + errors.sizes[i], V.rows());
+    errors.sizes[i] = enlarged(size + errors.sizes[i], V.inverse().rows());
   }
   return errors;
 }
 
 }  // namespace
 
+double largest_of(const std::vector<double>& sizes) {
+  double most = 0;
+  for (const double size : sizes) most = std::isnan(size) ? infinity : std::max(most, size);
+  return most;
+}
+
+ScaledSizes::ScaledSizes(const std::vector<double>& given) : sizes(given) {
+  const double most = largest_of(given);
+  if (most == 0 || !std::isfinite(most)) return;
+  power = std::ilogb(most);
+  for (double& size : sizes) {
+    if (size > 0) size = std::max(times_power(size, -power), std::numeric_limits<double>::denorm_min());
+  }
+}
+
+double ScaledSizes::scaled_back(double size) const {
+  return size == 0 ? 0.0 : times_power(size, power) + 2.0 * std::numeric_limits<double>::denorm_min();
+}
+
+double enlarged(double sum, Index terms) {
+  const auto n = static_cast<double>(terms);
+  return sum * (1.0 + (4.0 * n + 64.0) * epsilon) +
+         8.0 * (n + 1.0) * (n + 1.0) * std::numeric_limits<double>::denorm_min();
+}
+
+template <Scalar T>
+ApproximateInverse<T>::ApproximateInverse(const PlacedMatrix<T>& S, const PlacedMatrix<T>& V, std::vector<Index> rows,
+                                          std::vector<Index> columns)
+    : system_(S),
+      inverse_(V),
+      rows_(std::move(rows)),
+      columns_(std::move(columns)),
+      product_(S.ranks(), V.placement(), "heddle::solve::identity") {
+  multiply(V, S, product_);
+  subtract_identity(product_);
+  distances_ = distances(std::vector<double>(static_cast<std::size_t>(S.rows()), 1.0));
+  largest_ = largest_of(distances_);
+}
+
+template <Scalar T> std::vector<double> ApproximateInverse<T>::distances(const std::vector<double>& given) const {
+  const Index n = system_.rows();
+  const auto order = static_cast<double>(n);
+  const auto unit = static_cast<double>(unit_roundoff<T>);
+  const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
+  const ScaledSizes of(given);
+  std::vector<double> sums = sizes_of_rows(product_, of.sizes);
+  // Complex products have sums of 2 n terms in each part, and an absolute value is at most sqrt(2) of the larger part.
+  const double roundings = is_complex<T> ? 2.0 * order + 4.0 : order + 2.0;
+  if (roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
+  const double relative = (is_complex<T> ? 1.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
+  double all = 0.0;
+  for (const double size : of.sizes) all += size;
+  // Add the roundings of the product, and the error of each element of S, below the smallest number.
+  std::vector<double> of_system = sizes_of_rows(system_, of.sizes);
+  for (double& sum : of_system) sum = relative * sum + 2.0 * all * smallest;
+  const std::vector<double> of_product = sizes_of_rows(inverse_, of_system);
+  // Products below the smallest normal number are off by less than the smallest one.
+  const double underflow = 4.0 * order * all * smallest;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = of.scaled_back(enlarged(sums[i] * (1.0 + 4.0 * unit) + of_product[i] + underflow, n));
+  }
+  return sums;
+}
+
+template <Scalar T> std::vector<T> ApproximateInverse<T>::times(const std::vector<T>& right) const {
+  std::vector<T> product(right.size(), T(0));
+  if (inverse_.ranks().comm() != nullptr) {
+    exact::gemv<T>(*inverse_.ranks().comm(), Operation::none, T(1), inverse_.distributed(), right, T(0), product);
+  } else {
+    const auto x = device_copy(inverse_.space(), right, "heddle::solve::residual");
+    const Kokkos::View<T*, MemorySpace> y(Kokkos::view_alloc(inverse_.space(), "heddle::solve::product"), right.size());
+    exact::gemv(inverse_.space(), Operation::none, T(1), inverse_.local(), x, T(0), y);
+    const auto host = host_copy(inverse_.space(), y);
+    std::copy(host.data(), host.data() + right.size(), product.begin());
+  }
+  return product;
+}
+
 template <Scalar T>
 // NOLINTNEXTLINE(readability-function-size): a scaled system, its solution and residuals
-double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, const PlacedMatrix<T>& X,
-                    const PlacedMatrix<T>& residuals, const std::vector<Index>& powers, const std::vector<Index>& rows,
-                    const std::vector<Index>& columns) {
+double proven_error(const ApproximateInverse<T>& inverse, const PlacedMatrix<T>& X, const PlacedMatrix<T>& residuals,
+                    const std::vector<Index>& powers) {
   if (X.rows() == 0) return 0.0;
-  const std::vector<double> distances = distances_from_identity(A, inverse);
-  const double off = largest(distances);
+  const std::vector<double>& distances = inverse.distances();
+  const std::vector<Index>& columns = inverse.columns();
+  const double off = inverse.distance();
   double worst = 0;
   for (Index j = 0; j < X.columns(); ++j) {
     const std::vector<T> x = column_of(X, j);
@@ -138,8 +171,8 @@ double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, co
     if (of_x.number == 0 && exact && off < 1.0) continue;
     // Return on all ranks alike, before the collective errors_by().
     if (!(off < 1.0) || !(of_x.number > 0) || !std::isfinite(of_x.number)) return infinity;
-    const Errors errors = errors_by(inverse, r, rows);
-    const double most = largest(errors.sizes);
+    const Errors errors = errors_by(inverse, r);
+    const double most = largest_of(errors.sizes);
     if (!std::isfinite(most)) return infinity;
     Size error;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -155,8 +188,8 @@ double proven_error(const PlacedMatrix<T>& A, const PlacedMatrix<T>& inverse, co
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                   \
-  template double proven_error<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&,       \
-                                  const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&, \
+  template class ApproximateInverse<T>;                                                                         \
+  template double proven_error<T>(const ApproximateInverse<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&, \
                                   const std::vector<Index>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

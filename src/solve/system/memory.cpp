@@ -221,7 +221,7 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   const double conditions =
       options.condition ? impl::InverseNorm<T>::memory(shape.schedule, shape.columns, by_lu, arithmetic, residence) : 0;
   double most = std::max({messages, factoring, system, conditions});
-  if (options.certificate) {
+  if (options.certificate || options.rounding == Rounding::correct) {
     // The inverse, a copy with rows in another order, I - R A, and the bands, tiles and messages of their product.
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
     const double beside =

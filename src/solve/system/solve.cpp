@@ -4,6 +4,7 @@
 #include "libm/functions.hpp"
 #include "solve/grid/over_ranks.hpp"
 #include "solve/system/certificate.hpp"
+#include "solve/system/correct_rounding.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/inverse_norm.hpp"
 #include "solve/system/residuals.hpp"
@@ -99,6 +100,10 @@ template <Scalar T> class LinearSystem {
       solve_by(system, r, {}, powers);
       correct(x, r);
     }
+    if (options_.rounding == Rounding::correct) {
+      invert();
+      round(b, x);
+    }
     redistribute(x, X);
     A_.space().fence("heddle::solve::done");
     report_.overflow = first_overflow(b, x);
@@ -113,8 +118,11 @@ template <Scalar T> class LinearSystem {
       report_.componentwise_error = errors.componentwise;
       report_.scaled_residual = errors.above_underflow / unit;
     }
-    if (options_.certificate) report_.error_bound = proven(x, r, powers);
-    if (std::isfinite(report_.error_bound)) report_.ill_conditioned = false;
+    if (options_.certificate) {
+      if (!inverse_) invert();
+      report_.error_bound = proven_error(*inverse_, x, r, powers);
+    }
+    if (std::isfinite(report_.error_bound) || report_.correctly_rounded) report_.ill_conditioned = false;
     return report_;
   }
 
@@ -194,21 +202,29 @@ template <Scalar T> class LinearSystem {
     scale_solution(right, used_.columns(), taken, powers);
   }
   // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse.
-  double proven(const PlacedMatrix<T>& x, const PlacedMatrix<T>& residuals, const std::vector<Index>& powers) const {
+  void invert() {
     FactoredSystem<T> all(factors_, A_.columns(), options_.factorization);
-    const PlacedMatrix<T> inverse = all.new_right("heddle::solve::inverse");
-    set_identity(inverse);
+    const PlacedMatrix<T> V = all.new_right("heddle::solve::inverse");
+    set_identity(V);
     if (by_cholesky()) {
-      all.solve_by_cholesky(inverse);
+      all.solve_by_cholesky(V);
     } else {
-      all.solve_by_lu(Operation::none, report_.factorization.pivots, inverse);
+      all.solve_by_lu(Operation::none, report_.factorization.pivots, V);
     }
     if (found_.scales() && !used_.scales()) {
-      scale_by(inverse, apart(used_.columns(), found_.columns()), apart(used_.rows(), found_.rows()));
+      scale_by(V, apart(used_.columns(), found_.columns()), apart(used_.rows(), found_.rows()));
     }
     redistribute(A_, factors_);
     if (found_.scales()) scale_by(factors_, found_.rows(), found_.columns());
-    return proven_error(factors_, inverse, x, residuals, powers, found_.rows(), found_.columns());
+    inverse_.emplace(factors_, V, found_.rows(), found_.columns());
+  }
+  void round(const PlacedMatrix<T>& b, const PlacedMatrix<T>& x) {
+    const RoundedElements found = round_correctly(A_, *inverse_, b, x);
+    report_.correctly_rounded = found.undecided == 0;
+    report_.undecided = found.undecided;
+    report_.undecided_row = found.row;
+    report_.undecided_column = found.column;
+    report_.distance_to_tie = found.distance_to_tie;
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -218,6 +234,7 @@ template <Scalar T> class LinearSystem {
   Equilibration<T> used_;
   bool by_means_ = false;  // Whether Equilibration::by_means() was tried.
   PlacedMatrix<T> factors_;
+  std::optional<ApproximateInverse<T>> inverse_;
   SolveReport report_;
 };
 

@@ -1,0 +1,36 @@
+// Solutions whose elements are the numbers nearest to the exact ones.
+#pragma once
+
+#include "solve/system/certificate.hpp"
+
+#include <limits>
+
+namespace heddle::impl {
+
+/// What round_correctly() proved.
+struct RoundedElements {
+  Index undecided = 0;  ///< Number of elements that are not proven; -1 if nothing is.
+  Index row = -1;       ///< The first of them, in the order of columns.
+  Index column = -1;
+  /// Bound of the distance between that element and the nearest point half way between two numbers, over theirs.
+  double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Replaces approximate solutions X of M X = B by the exact ones, each element (of complex numbers each part) rounded
+/// once, ties to even, as far as that can be proven; M is the matrix of `inverse`. Columns of which nothing is proven
+/// keep their elements.
+///
+/// A column z of C^-1 X, times a power of two, is held as an unevaluated sum of several T. Each step adds V r for the
+/// exact residual r = R b - S z, rounded once, and bounds the new error by |G| |e|, the rounding of V r and that of r
+/// (ApproximateInverse has the notation). An element is decided if both ends of its enclosure round to one number.
+/// Where the steps end because the sum is exact, so is the residual, and the enclosure is a point: ties are then
+/// decided.
+///
+/// X and B have one placement, in blocks of whole columns. Collective. Bits: a decided element depends on M and B
+/// alone. Cost: for each column and step (some three, up to 100) an exact product with S for each T of the sum, one
+/// with V, and a few passes over S and V.
+template <Scalar T>
+[[nodiscard]] RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse,
+                                              const PlacedMatrix<T>& B, const PlacedMatrix<T>& X);
+
+}  // namespace heddle::impl
