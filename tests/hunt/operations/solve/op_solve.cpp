@@ -21,6 +21,7 @@ SolveOptions solve_options_of(const Case& one) {
   options.equilibrate = one.knob("plain") == 0;
   options.refinements = static_cast<int>(one.knob("refinements"));
   options.certificate = one.knob("certificate") != 0;
+  options.rounding = one.knob("rounded") != 0 ? Rounding::correct : Rounding::computed;
   return options;
 }
 
@@ -92,6 +93,26 @@ Wide error_of(const WideMatrix& X, const WideMatrix& truth) {
   return worst;
 }
 
+// Whether a number is the nearest one, or lies next to the nearest of a truth that may be half way between two.
+template <class R> bool is_nearest(R found, const Wide& truth) {
+  const R nearest = truth.rounded<R>();
+  if (found == nearest) return true;
+  const Wide middle = (Wide(static_cast<double>(found)) + Wide(static_cast<double>(nearest))) * Wide(0.5);
+  const bool beside = std::nextafter(found, nearest) == nearest;
+  return beside && (truth - middle).exponent() < truth.exponent() - 200;
+}
+template <Scalar T> void judge_rounding(Verdict& verdict, const HostMatrix<T>& x, const WideMatrix& truth) {
+  for (std::size_t j = 0; j < x.extent(1); ++j) {
+    for (std::size_t i = 0; i < x.extent(0); ++i) {
+      const WideComplex& element = truth.at(static_cast<Index>(i), static_cast<Index>(j));
+      bool right = is_nearest(real_of<Real<T>>(x(i, j)), element.re);
+      if constexpr (is_complex<T>) right = right && is_nearest(x(i, j).imag(), element.im);
+      verdict.holds("every element is the nearest number", right,
+                    "element (" + std::to_string(i) + ", " + std::to_string(j) + ")");
+    }
+  }
+}
+
 template <Scalar T>
 void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, const SolveReport& report) {
   const Array& given = one.array("A");
@@ -137,9 +158,15 @@ void judge_solution(Verdict& verdict, const Case& one, const HostMatrix<T>& x, c
   if (report.factorization.growth < 64 && !(plain && emulates(one))) {
     verdict.within("scaled residual", errors.scaled.to_double() / u, 16.0);
   }
-  if (!certified || !std::isfinite(report.error_bound) || n > 40) return;
+  verdict.holds("elements are counted where they are asked for",
+                one.knob("rounded") != 0 ? report.correctly_rounded == (report.undecided == 0)
+                                         : !report.correctly_rounded && report.undecided == 0);
+  const bool proven = (certified && std::isfinite(report.error_bound)) || report.correctly_rounded;
+  if (!proven || n > 40) return;
   const auto truth = wide_solution(given, right, n > 12 ? 1800 : 4500);
   if (!truth) return verdict.fail("nothing is proven of singular matrices", shown(report.error_bound));
+  if (report.correctly_rounded) judge_rounding(verdict, x, *truth);
+  if (!certified || !std::isfinite(report.error_bound)) return;
   const Wide error = error_of(WideMatrix(x), *truth);
   verdict.holds("the error is below its proven bound", !(Wide(report.error_bound) < error),
                 "error " + shown(error.to_double()) + ", bound " + shown(report.error_bound));
@@ -177,6 +204,9 @@ template <Scalar T> void run_solve(const World& world, const Case& one, Verdict&
   const SolveReport on_one = solve(alone, A1, B1, X1, options);
   const auto x1 = gather(X1, 0);
   verdict.holds("the same info on one rank", on_one.factorization.info == report.factorization.info);
+  if (report.correctly_rounded && on_one.correctly_rounded) {
+    verdict.holds("correctly rounded on one rank", difference(x, x1).empty(), difference(x, x1));
+  }
   verdict.holds(same_bits_on_one(one), difference(x, x1).empty(), difference(x, x1));
 }
 
@@ -332,6 +362,7 @@ void draw_solve(Random& random, Case& one) {
   one.add_knob("plain", random.one_in(3) ? 1 : 0);
   one.add_knob("refinements", random.any_of(0L, 1L, 1L, 2L));
   one.add_knob("certificate", random.below(2));
+  one.add_knob("rounded", random.below(2));
 }
 HEDDLE_HUNT_RUN(solve, run_solve)
 void draw_lu_solve(Random& random, Case& one) {
