@@ -32,6 +32,7 @@ struct Options {
   bool equilibrate = true;
   int refinements = 1;
   bool certificate = false;
+  bool correctly_rounded = false;
   bool condition = false;
   bool determinant = false;
   bool hash = false;
@@ -65,6 +66,9 @@ const OptionTable<Options>& all_options() {
       {"--refinements", &Options::refinements, Integer{.least = 0}, "Corrections by exact residuals"},
       {"--certificate", &Options::certificate, Flag{},
        "Prove a bound of the error of X, by an approximate inverse; a check fails where none can be proven"},
+      {"--correctly-rounded", &Options::correctly_rounded, Flag{},
+       "Round each element of X to the number nearest to the exact solution; a check fails unless that is proven of "
+       "all"},
       {"--condition", &Options::condition, Flag{},
        "Print A's condition number too, which is estimated and checked anyway"},
       {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},
@@ -112,12 +116,13 @@ template <Scalar T> class Run {
                     .factorization = lu,
                     .equilibrate = options_.equilibrate,
                     .refinements = options_.refinements,
-                    .certificate = options_.certificate});
+                    .certificate = options_.certificate,
+                    .rounding = options_.correctly_rounded ? Rounding::correct : Rounding::computed});
     };
-    // A certificate takes longer than the timed part, so it is computed once only.
+    // Proofs take longer than the timed part, so they are computed once only.
     repeat_warm(
         1, solve_once, [&](const SolveReport& counted) { solved = counted; },
-        options_.certificate ? 0.0 : longest_warm_up);
+        options_.certificate || options_.correctly_rounded ? 0.0 : longest_warm_up);
     progress.finish();
     lu.progress = {};
     lu.record_timeline = false;
@@ -141,6 +146,7 @@ template <Scalar T> class Run {
     results["scaled_residual"] = solved.scaled_residual;
     report_.check_at_most("scaled_residual", solved.scaled_residual, 16.0);
     if (options_.certificate) certify(solved.error_bound);
+    if (options_.correctly_rounded) enter_rounding(solved);
     const double bound =
         1.0 / (static_cast<double>(unit_roundoff<T>) * static_cast<double>(std::max<Index>(A_.rows(), 1)));
     report_.check("condition", !solved.ill_conditioned, solved.scaled_condition, bound);
@@ -201,6 +207,28 @@ template <Scalar T> class Run {
     context_.say(std::isfinite(bound) ? format("error of X at most %.3g of its largest element, proven", bound)
                                       : std::string("error of X: no bound could be proven"));
     report_.check("certificate", std::isfinite(bound), bound, "finite");
+  }
+  void enter_rounding(const SolveReport& solved) {
+    auto& results = report_.results();
+    results["correctly_rounded"] = solved.correctly_rounded;
+    results["undecided"] = solved.undecided;
+    const Index elements = X_.rows() * X_.columns();
+    std::string line = "X: no element could be proven to be the nearest number";
+    if (solved.correctly_rounded) {
+      line = "X: every element is the nearest number, proven";
+    } else if (solved.undecided > 0) {
+      results["undecided_row"] = solved.undecided_row;
+      results["undecided_column"] = solved.undecided_column;
+      results["distance_to_tie"] = solved.distance_to_tie;
+      line = format(
+          "X: %lld of %lld elements are not proven to be nearest; element (%lld, %lld), counted from 0, is within %.3g "
+          "ULP of a tie",
+          static_cast<long long>(solved.undecided), static_cast<long long>(elements),
+          static_cast<long long>(solved.undecided_row), static_cast<long long>(solved.undecided_column),
+          solved.distance_to_tie);
+    }
+    context_.say(line);
+    report_.check("correct_rounding", solved.correctly_rounded, solved.undecided < 0 ? elements : solved.undecided, 0);
   }
   void enter_determinant(const FactorOptions& options) {
     const Determinant<T> found = determinant(context_.comm(), A_, options);
