@@ -63,6 +63,11 @@ class SolveReport:
     ill_conditioned: bool
     overflow: int
     error_bound: float
+    correctly_rounded: bool
+    undecided: int
+    undecided_row: int
+    undecided_column: int
+    distance_to_tie: float
 
 class IllConditionedWarning(RuntimeWarning): ...
 
@@ -273,8 +278,8 @@ def cho_solve(
 ) -> Any: ...
 def solve(
     a: Any, b: Any, *, assume_a: str | None = "general", out: Any = None, arithmetic: Arithmetic = "native",
-    equilibrate: bool = True, refinements: int = 1, certificate: bool = False, block: int = 0, group: int = 0,
-    progress: Progress = None, full_output: bool = False,
+    equilibrate: bool = True, refinements: int = 1, certificate: bool = False, correctly_rounded: bool = False,
+    block: int = 0, group: int = 0, progress: Progress = None, full_output: bool = False,
 ) -> Any: ...
 def inv(
     a: Any, overwrite_a: bool = False, *, arithmetic: Arithmetic = "native", block: int = 0, group: int = 0,

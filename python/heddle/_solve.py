@@ -16,8 +16,8 @@ from ._stacks import index_of, parts
 
 
 class IllConditionedWarning(RuntimeWarning):
-    """The matrix is so close to singular that no digit of the result need be right, or a requested error bound could
-    not be proven.
+    """The matrix is so close to singular that no digit of the result need be right, or a requested error bound or
+    correct rounding could not be proven.
 
     Examples
     --------
@@ -55,6 +55,18 @@ class SolveReport:
     """0, or the first right-hand side, counted from 1, whose solution is beyond the range of its type."""
     error_bound: float
     """Proven bound on |x - a^-1 b| / |x|, if `certificate` requests it; infinite if none could be proven."""
+    correctly_rounded: bool
+    """Whether every element of x is proven to be the number nearest to the exact solution, if `correctly_rounded` requests
+    it."""
+    undecided: int
+    """Number of elements of which that could not be proven; -1 if no error bound could be proven."""
+    undecided_row: int
+    """Row of the first of these, column by column; -1 if there is none."""
+    undecided_column: int
+    """Its column."""
+    distance_to_tie: float
+    """Proven bound on the distance of its exact value from the nearest point half way between two numbers, in units of the
+    distance of these two."""
 
 
 _METHODS = {"general": False, "gen": False, None: False, "positive definite": True, "pos": True}
@@ -62,15 +74,15 @@ _METHODS = {"general": False, "gen": False, None: False, "positive definite": Tr
 
 @checked(assume_a=one_of(*_METHODS, expected="'general' or 'positive definite'"))
 def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrate=True, refinements=1,
-          certificate=False, block=0, group=0, progress=None, full_output=False):
+          certificate=False, correctly_rounded=False, block=0, group=0, progress=None, full_output=False):
     """Solve a x = b, and refine x with exact residuals.
 
     Parameters
     ----------
     a : (..., n, n) array, or DistributedMatrix
         Matrix or stack; of any strides, copied if not column-major. The matrices of a stack have the bits of x that they
-        have alone. Those of up to 64 rows are dealt out to the threads, without full_output and certificate at a rate near
-        that of numpy.linalg.solve.
+        have alone. Those of up to 64 rows are dealt out to the threads, without full_output, certificate and
+        correctly_rounded at a rate near that of numpy.linalg.solve.
     b : (n,) or (..., n, k) array, or DistributedMatrix
         Right-hand sides: one vector for all matrices, or matrices, whose stack and that of a broadcast, as in NumPy 2.
     assume_a : "general" or "positive definite"
@@ -88,6 +100,10 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     certificate : bool
         Whether to prove a bound on the error of x, at about four times the work; the report has it. If none can be
         proven, IllConditionedWarning is issued.
+    correctly_rounded : bool
+        Whether to round each element of x to the number nearest to the exact solution (each part of a complex number), at
+        about the work of certificate. x then has the same bits on every machine, for any arithmetic, block and number of
+        threads. If that cannot be proven of all elements, IllConditionedWarning is issued and names the first of them.
     block, group, progress
         See lu_factor().
     full_output : bool
@@ -102,7 +118,7 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     -----
     heddle.IllConditionedWarning
         If the condition number of a, with rows and columns scaled to one size, is above 1 / (n u), u the unit roundoff.
-        Condition numbers take O(n^2) operations.
+        Condition numbers take O(n^2) operations. Also if a certificate or correct rounding could not be proven.
     RuntimeWarning
         If x is beyond the range of its type.
 
@@ -115,14 +131,17 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     >>> x, report = heddle.solve(a, np.eye(2), certificate=True, full_output=True)
     >>> bool(report.error_bound < 1e-14)
     True
+    >>> x, report = heddle.solve(a, np.ones(2), correctly_rounded=True, full_output=True)
+    >>> x.tolist() == [1 / 5, 2 / 5], report.correctly_rounded
+    (True, True)
     """
     options = _core.FactorOptions(arithmetic, block, group, progress)
     if isinstance(a, DistributedMatrix) or isinstance(b, DistributedMatrix):
         together("solve", a=a, b=b, out=out)
         x = DistributedMatrix.like(a, b.shape) if out is None else out
         report = _report(_core.distributed_solve(a._core, b._core, x._core, _METHODS[assume_a], equilibrate,
-                                                 refinements, full_output, certificate, options), _METHODS[assume_a],
-                         certificate)
+                                                 refinements, full_output, certificate, correctly_rounded, options),
+                         _METHODS[assume_a], certificate, correctly_rounded)
         return (x, report) if full_output else x
     kind, name, (a, b) = operands("solve", a=a, b=b)
     square("solve", a)
@@ -136,8 +155,9 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     if given is not None:
         require_apart("solve", kind, out, in_place=bool(stack), a=a, b=b)
     positive = _METHODS[assume_a]
-    if full_output or certificate or not (stack or a.shape[-1] <= _core.largest_small_system):
-        reports = _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, full_output, certificate, options)
+    if full_output or certificate or correctly_rounded or not (stack or a.shape[-1] <= _core.largest_small_system):
+        reports = _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, full_output, certificate,
+                              correctly_rounded, options)
     else:
         _in_one_call(kind, stack, a, b, out, vector, positive, equilibrate, refinements, options)
         reports = []
@@ -145,7 +165,8 @@ def solve(a, b, *, assume_a="general", out=None, arithmetic="native", equilibrat
     return (out, reports if stack else reports[0]) if full_output else out
 
 
-def _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, measure, certificate, options):
+def _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, measure, certificate, correctly_rounded,
+                options):
     """Solve a system or a stack with a report for each."""
     if stack:
         a = kind.broadcast(a, stack + tuple(a.shape[-2:]))
@@ -153,8 +174,8 @@ def _one_by_one(kind, stack, a, b, out, positive, equilibrate, refinements, meas
     reports = []
     for i in np.ndindex(*stack):
         entries = _core.solve(a[i], columns(b[i]), columns(out[i]), positive, equilibrate, refinements, measure,
-                              certificate, options)
-        reports.append(_report(entries, positive, certificate, i))
+                              certificate, correctly_rounded, options)
+        reports.append(_report(entries, positive, certificate, correctly_rounded, i))
     return reports
 
 
@@ -171,15 +192,17 @@ def _in_one_call(kind, stack, a, b, out, vector, positive, equilibrate, refineme
             _judge("solve", index_of(first + matrix, stack), *found, positive=positive)
 
 
-def _report(entries, positive, certificate, index=()):
+def _report(entries, positive, certificate, correctly_rounded, index=()):
     """Return the report of a system and issue its warnings; raise LinAlgError if it was not solved."""
     report = SolveReport(**{**entries, "factorization": LuReport(**entries["factorization"])})
     _judge("solve", index, report.factorization.info, report.ill_conditioned, report.scaled_condition, report.overflow,
-           positive=positive, no_bound=certificate and math.isinf(report.error_bound))
+           positive=positive, no_bound=certificate and math.isinf(report.error_bound),
+           unproven=report if correctly_rounded and not report.correctly_rounded else None)
     return report
 
 
-def _judge(function, index, info, ill_conditioned, condition, overflow, *, positive=False, no_bound=False):
+def _judge(function, index, info, ill_conditioned, condition, overflow, *, positive=False, no_bound=False,
+           unproven=None):
     """Raise LinAlgError for a matrix that has no factors; issue the warnings for one that has."""
     place = f" {index}" if index else ""
     if info:
@@ -192,6 +215,13 @@ def _judge(function, index, info, ill_conditioned, condition, overflow, *, posit
     elif no_bound:
         warn(IllConditionedWarning, f"{function}: the matrix{place} has condition {condition:.3g}: no bound of the error of "
                                     "x could be proven")
+    if unproven and unproven.undecided > 0:
+        warn(IllConditionedWarning, f"{function}: element ({unproven.undecided_row}, {unproven.undecided_column}) of x{place} is "
+                                    f"within {unproven.distance_to_tie:.3g} ULP of a tie and not proven to be the nearest "
+                                    f"number; undecided elements: {unproven.undecided}")
+    elif unproven and not (ill_conditioned or no_bound):
+        warn(IllConditionedWarning, f"{function}: the matrix{place} has condition {condition:.3g}: no element of x could be "
+                                    "proven to be the nearest number")
     if overflow:
         warn(RuntimeWarning, f"{function}: column {overflow - 1} of x{place} overflows")
 

@@ -157,9 +157,10 @@ nb::dict exponential(const Matrix& a, const Matrix& e, const ExpmSettings& setti
 }
 
 nb::dict system(const Matrix& a, const Matrix& b, const Matrix& x, bool positive, bool equilibrate, int refinements,
-                bool measure, bool certificate, const FactorArguments& factor) {
+                bool measure, bool certificate, bool correctly_rounded, const FactorArguments& factor) {
   Watch watch(factor.progress);
-  const SolveOptions options = solve_options(positive, equilibrate, refinements, measure, certificate, factor, watch);
+  const SolveOptions options =
+      solve_options(positive, equilibrate, refinements, measure, certificate, correctly_rounded, factor, watch);
   return solve_entries(a.visit([&]<Scalar T>(const DistributedMatrix<T>& A) {
     return run(watch, [&] { return solve<T>(A.communicator(), A, b.as<T>(), x.as<T>(), options); });
   }));
@@ -224,7 +225,7 @@ void bind_distributed(nb::module_& module) {
   module.def("distributed_expm", exponential, nb::arg("a"), nb::arg("e"), nb::arg("options"));
   module.def("distributed_solve", system, nb::arg("a"), nb::arg("b"), nb::arg("x"), nb::arg("positive"),
              nb::arg("equilibrate"), nb::arg("refinements"), nb::arg("measure"), nb::arg("certificate"),
-             nb::arg("options"));
+             nb::arg("correctly_rounded"), nb::arg("options"));
   module.def("distributed_eigh", eigensystem, nb::arg("a"), nb::arg("v"), nb::arg("options"));
   module.def("allreduce", allreduce, nb::arg("comm"), nb::arg("values"));
 }

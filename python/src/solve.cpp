@@ -92,9 +92,11 @@ void factored_solve(const Input& factors, const std::optional<std::vector<Index>
 }
 
 nb::dict solve_system(const Input& a, const Input& b, const Output& out, bool positive, bool equilibrate,
-                      int refinements, bool measure, bool certificate, const FactorArguments& factor) {
+                      int refinements, bool measure, bool certificate, bool correctly_rounded,
+                      const FactorArguments& factor) {
   Watch watch(factor.progress);
-  const SolveOptions options = solve_options(positive, equilibrate, refinements, measure, certificate, factor, watch);
+  const SolveOptions options =
+      solve_options(positive, equilibrate, refinements, measure, certificate, correctly_rounded, factor, watch);
   const SolveReport report = with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
       const Operand<const T, 2> A(a, "a");
@@ -127,7 +129,7 @@ void bind_solve(nb::module_& module) {
              nb::arg("out"), nb::arg("operation"), nb::arg("options"));
   module.def("solve", solve_system, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("positive"),
              nb::arg("equilibrate"), nb::arg("refinements"), nb::arg("measure"), nb::arg("certificate"),
-             nb::arg("options"));
+             nb::arg("correctly_rounded"), nb::arg("options"));
 }
 
 }  // namespace heddle::python

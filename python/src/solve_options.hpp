@@ -27,13 +27,15 @@ struct FactorArguments {
 
 // NOLINTNEXTLINE(readability-function-size): the options of solve()
 [[nodiscard]] inline SolveOptions solve_options(bool positive, bool equilibrate, int refinements, bool measure,
-                                                bool certificate, const FactorArguments& factor, Watch& watch) {
+                                                bool certificate, bool correctly_rounded, const FactorArguments& factor,
+                                                Watch& watch) {
   return {.method = positive ? SolveMethod::cholesky : SolveMethod::lu,
           .factorization = factor.taken(watch),
           .equilibrate = equilibrate,
           .refinements = refinements,
           .measure = measure,
-          .certificate = certificate};
+          .certificate = certificate,
+          .rounding = correctly_rounded ? Rounding::correct : Rounding::computed};
 }
 
 /// Reports, by the names of the dataclasses' members.
@@ -68,6 +70,11 @@ struct FactorArguments {
   entries["ill_conditioned"] = report.ill_conditioned;
   entries["overflow"] = report.overflow;
   entries["error_bound"] = report.error_bound;
+  entries["correctly_rounded"] = report.correctly_rounded;
+  entries["undecided"] = report.undecided;
+  entries["undecided_row"] = report.undecided_row;
+  entries["undecided_column"] = report.undecided_column;
+  entries["distance_to_tie"] = report.distance_to_tie;
   return entries;
 }
 
