@@ -127,6 +127,11 @@ def check_operations(comm, rng):
             if x is not None:
                 alone = heddle.solve(h, square[:, :3], assume_a=method, arithmetic="emulated")
                 assert x.tobytes("F") == alone.tobytes("F")
+        x, report = heddle.solve(H, R, correctly_rounded=True, full_output=True)
+        x = x.gather()
+        assert report.correctly_rounded
+        if x is not None:
+            assert x.tobytes("F") == heddle.solve(h, square[:, :3], correctly_rounded=True).tobytes("F")
         w, v = heddle.eigh(H)
         v = v.gather()
         assert np.abs(w - np.linalg.eigvalsh(h)).max() < 1e3 * roundoff(name) * 100

@@ -1,6 +1,7 @@
 """Factorizations and systems: residuals, layouts, singular matrices, errors."""
 
 import warnings
+from fractions import Fraction
 
 import heddle
 import numpy as np
@@ -191,6 +192,122 @@ def test_certificates_that_prove_nothing_are_warned_of():
     # x underflows: its relative error is infinite.
     with pytest.warns(heddle.IllConditionedWarning, match="no bound"):
         assert heddle.solve(np.array([[1e300]]), np.array([1e-300]), certificate=True) == 0
+
+
+def exact_solution(a, b):
+    """Return the rational solution; for complex systems the real parts above the imaginary ones."""
+    if a.dtype.kind == "c":
+        a, b = np.block([[a.real, -a.imag], [a.imag, a.real]]), np.vstack([b.real, b.imag])
+    rows = [[Fraction(float(value)) for value in row] for row in np.hstack([a, b])]
+    n = len(rows)
+    for k in range(n):
+        pivot = next(i for i in range(k, n) if rows[i][k])
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                rows[i] = [value - rows[i][k] * above for value, above in zip(rows[i], rows[k])]
+    return [row[n:] for row in rows]
+
+
+def nearest(value, scalar):
+    """Return the number of `scalar`'s real type that is nearest to a rational one, ties to even, subnormal or not."""
+    real = np.finfo(scalar)
+    exponent = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    exponent -= abs(value) < Fraction(2) ** exponent
+    spacing = Fraction(2) ** (max(exponent, int(real.minexp)) - int(real.nmant))
+    return float(round(value / spacing) * spacing)
+
+
+def is_nearest(a, b, x):
+    """Return for each element of x, or part of it, whether it is the number nearest to the exact solution."""
+    found = np.vstack([x.real, x.imag]) if x.dtype.kind == "c" else x
+    return found == [[nearest(value, x.dtype) for value in row] for row in exact_solution(a, b)]
+
+
+def integers(rng, shape, scalar, most=9):
+    values = rng.integers(-most, most, (2, *shape), endpoint=True)
+    return (values[0] + 1j * values[1] if scalar.startswith("complex") else values[0]).astype(scalar)
+
+
+def small_system(rng, kind, n, scalar):
+    """Return a and two right-hand sides; no element of the solution is a tie."""
+    real = np.finfo(scalar)
+    a, b = integers(rng, (n, n), scalar) + 20 * np.eye(n, dtype=scalar), integers(rng, (n, 2), scalar)
+    if kind == "hilbert":
+        a = (1 / (np.add.outer(np.arange(n), np.arange(n)) + (1 + 0.5j if a.dtype.kind == "c" else 1))).astype(scalar)
+    if kind == "graded":
+        far = -int(real.minexp) // 8
+        rows, columns = np.ldexp(real.dtype.type(1), rng.integers(-far, far, (2, n)))
+        a, b = rows[:, None] * a * columns, rows[:, None] * b
+    if kind == "subnormal":
+        b = integers(rng, (n, 2), scalar, 2**20) * real.smallest_subnormal
+    return a, b
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 12])
+@pytest.mark.parametrize("kind", ["integers", "graded", "subnormal", "hilbert"])
+def test_correctly_rounded(rng, scalar, kind, n):
+    a, b = small_system(rng, kind, n, scalar)
+    may_fail = kind == "hilbert" and n > (3 if scalar in ("float32", "complex64") else 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if may_fail else "error")
+        x, report = heddle.solve(a, b, correctly_rounded=True, full_output=True)
+    assert x.shape == b.shape and x.dtype == scalar
+    if report.correctly_rounded:
+        assert report.undecided == 0 and report.undecided_row == report.undecided_column == -1
+        assert np.isnan(report.distance_to_tie) and is_nearest(a, b, x).all()
+    else:
+        assert may_fail and report.undecided
+
+
+def test_correctly_rounded_solutions_have_the_same_bits(rng, scalar):
+    a, b = hermitian(rng, 40, scalar, 90), random(rng, (40, 3), scalar)
+    expected = heddle.solve(a, b, correctly_rounded=True)
+    for options in ({"arithmetic": "emulated"}, {"block": 8}, {"assume_a": "positive definite"}, {"equilibrate": False},
+                    {"refinements": 0}, {"certificate": True, "arithmetic": "emulated", "block": 16, "group": 2}):
+        x, report = heddle.solve(a, b, correctly_rounded=True, full_output=True, **options)
+        assert report.correctly_rounded and x.tobytes("F") == expected.tobytes("F"), options
+    one = heddle.solve(a, b[:, 1], correctly_rounded=True)
+    assert one.tobytes() == expected[:, 1].tobytes()
+    stack = heddle.solve(np.stack([a, 2 * a]), b, correctly_rounded=True)
+    assert (stack == [expected, expected / 2]).all()
+
+
+def test_elements_that_are_exact_ties(scalar):
+    # x = (1 + u, u): the first is half way between 1 and the next number.
+    u = roundoff(scalar)
+    x, report = heddle.solve(np.array([[1, -1], [0, 1]], scalar), np.array([1, u], scalar), correctly_rounded=True,
+                             full_output=True)
+    assert report.correctly_rounded and (x == [1, u]).all()
+    smallest = np.finfo(scalar).smallest_subnormal
+    x, report = heddle.solve(np.array([[2]], scalar), np.array([3 * smallest], scalar), correctly_rounded=True, full_output=True)
+    assert report.correctly_rounded and x == 2 * smallest
+
+
+def test_undecided_elements_are_warned_of(scalar):
+    # x = (1 + u, 1/3, u), in both parts: the first is a tie, and the second one has digits without end.
+    u = roundoff(scalar)
+    unit = 1 + 1j if scalar.startswith("complex") else 1
+    a, b = np.array([[1, 3, -1], [0, 3, 1 / u], [0, 3, -1 / u]], scalar), np.array([2 * unit, 2 * unit, 0], scalar)
+    with pytest.warns(heddle.IllConditionedWarning, match=r"element \(0, 0\) of x is within .* ULP of a tie") as seen:
+        x, report = heddle.solve(a, b, correctly_rounded=True, full_output=True)
+    assert [w.filename for w in seen] == [__file__]
+    assert not report.correctly_rounded and report.undecided == 1
+    assert (report.undecided_row, report.undecided_column) == (0, 0) and 0 <= report.distance_to_tie < 1e-3
+    for part in (x.real, x.imag) if scalar.startswith("complex") else (x,):
+        assert part[0] in (1, 1 + 2 * u) and (part[1:] == [nearest(Fraction(1, 3), scalar), u]).all()
+    with pytest.warns(heddle.IllConditionedWarning, match=r"element \(0, 1\) of x \(1,\) is within"):
+        heddle.solve(np.stack([np.eye(3, dtype=scalar), a]), np.stack([np.zeros(3, scalar), b], axis=1), correctly_rounded=True)
+
+
+def test_correct_rounding_that_proves_nothing_is_warned_of():
+    with pytest.warns(heddle.IllConditionedWarning) as seen:
+        _, report = heddle.solve(scipy.linalg.hilbert(14), np.ones(14), correctly_rounded=True, full_output=True)
+    assert len(seen) == 1 and not report.correctly_rounded
+    assert (report.undecided, report.undecided_row, report.undecided_column) == (-1, -1, -1)
+    _, report = heddle.solve(np.eye(2), np.ones(2), full_output=True)
+    assert not report.correctly_rounded and report.undecided == 0 and np.isnan(report.distance_to_tie)
 
 
 def test_solutions_that_overflow_are_warned_of():

@@ -68,6 +68,54 @@ class Solve(CommandTest):
         write_market(self.path("B.mtx"), [[1.0] for _ in range(n)])
         self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--certificate", code=1, message="certificate")
 
+    def test_correct_rounding(self):
+        hashes = set()
+        for ranks, options in ((1, ()), (3, ("--place", "columns")), (2, ("--arithmetic", "emulated", "--block", "8")),
+                               (2, ("--refinements", "0", "--certificate", "--place", "host:rows"))):
+            report = self.succeed("solve", "--size", "60", "--right", "2", "--correctly-rounded", "--hash", *options, ranks=ranks)
+            self.assertIs(report["results"]["correctly_rounded"], True)
+            self.assertEqual(report["results"]["undecided"], 0)
+            self.assertNotIn("distance_to_tie", report["results"])
+            self.assertEqual(report["checks"]["correct_rounding"], {"passed": True, "value": 0, "bound": 0})
+            hashes.add(report["results"]["sha256"])
+        self.assertEqual(len(hashes), 1)
+        self.assertNotIn("correct_rounding", self.succeed("solve", "--size", "3")["checks"])
+        for method in ("lu", "cholesky"):
+            self.system([[3.0, 1.0], [1.0, 2.0]], [[1.0, 0.0], [1.0, 1.0]], "--method", method, "--correctly-rounded", "--x", "X.mtx")
+            self.assertEqual(read_market(self.path("X.mtx")), [[1 / 5, -1 / 5], [2 / 5, 3 / 5]])
+        done = self.system([[3.0]], [[1.0]], "--correctly-rounded", succeeds=False)
+        self.assertEqual(done.code, 0)
+        self.assertIn("X: every element is the nearest number, proven\n", done.output)
+
+    def test_correct_rounding_that_cannot_be_proven(self):
+        # x = (1 + 2^-53, 1/3, 2^-53): the first is a tie, and the second one has digits without end.
+        big = 2.0**53
+        A, B = [[1.0, 3.0, -1.0], [0.0, 3.0, big], [0.0, 3.0, -big]], [[0.0, 2.0], [0.0, 2.0], [0.0, 0.0]]
+        done = self.system(A, B, "--correctly-rounded", "--x", "X.mtx", "--json", "report.json", succeeds=False)
+        self.assertEqual(done.code, 1)
+        self.assertIn("check correct_rounding: FAILED", done.errors)
+        self.assertRegex(done.output, r"X: 1 of 6 elements are not proven to be nearest; element \(0, 1\), counted from 0, is within "
+                                      r"\S+ ULP of a tie\n")
+        results = self.report()["results"]
+        self.assertIs(results["correctly_rounded"], False)
+        self.assertEqual([results[key] for key in ("undecided", "undecided_row", "undecided_column")], [1, 0, 1])
+        self.assertTrue(0 <= results["distance_to_tie"] < 1e-3)
+        self.assertEqual([row[1] for row in read_market(self.path("X.mtx"))][1:], [1 / 3, 1 / big])
+        # No digit of the solution can be guaranteed for this matrix.
+        n = 14
+        hilbert = [[1.0 / (i + j + 1) for j in range(n)] for i in range(n)]
+        done = self.system(hilbert, [[1.0]] * n, "--correctly-rounded", "--json", "report.json", succeeds=False)
+        self.assertEqual(done.code, 1)
+        self.assertIn("check correct_rounding: FAILED", done.errors)
+        self.assertIn("X: no element could be proven to be the nearest number\n", done.output)
+        results = self.report()["results"]
+        self.assertEqual(results["undecided"], -1)
+        self.assertNotIn("undecided_row", results)
+        self.refuse("solve", "--size", "3", "--correctly-rounded", "1", message="1")
+        write_market(self.path("A.mtx"), [[1.0, 2.0], [2.0, 4.0]])
+        write_market(self.path("B.mtx"), [[1.0], [1.0]])
+        self.refuse("solve", "--a", "A.mtx", "--b", "B.mtx", "--correctly-rounded", code=1, message="regular")
+
     def test_not_positive_definite(self):
         write_market(self.path("A.mtx"), [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
         write_market(self.path("B.mtx"), [[1.0], [1.0], [1.0]])
@@ -168,7 +216,8 @@ class Solve(CommandTest):
 
     def test_empty_systems_and_one_number(self):
         for size in ("0", "1"):
-            report = self.succeed("solve", "--size", size, "--certificate", "--condition", "--determinant", "--hash", ranks=2)
+            report = self.succeed("solve", "--size", size, "--certificate", "--correctly-rounded", "--condition", "--determinant",
+                                  "--hash", ranks=2)
             self.assertEqual(report["results"]["info"], 0)
             self.assertLess(report["results"]["error_bound"], 1e-15)
 
