@@ -1,5 +1,5 @@
 // Bounds of the errors of solutions, proven by an approximate inverse.
-#include "solve/system/certificate.hpp"
+#include "solve/proof/certificate.hpp"
 
 #include "core/instantiate.hpp"
 #include "solve/grid/host_copy.hpp"

@@ -1,7 +1,7 @@
 // Solutions whose elements are the numbers nearest to the exact ones.
 #pragma once
 
-#include "solve/system/certificate.hpp"
+#include "solve/proof/certificate.hpp"
 
 #include <limits>
 
@@ -22,9 +22,9 @@ struct RoundedElements {
 ///
 /// A column z of C^-1 X, times a power of two, is held as an unevaluated sum of several T. Each step adds V r for the
 /// exact residual r = R b - S z, rounded once, and bounds the new error by |G| |e|, the rounding of V r and that of r
-/// (ApproximateInverse has the notation). An element is decided if both ends of its enclosure round to one number.
-/// Where the steps end because the sum is exact, so is the residual, and the enclosure is a point: ties are then
-/// decided.
+/// (ApproximateInverse has the notation). An element is
+/// decided if both ends of its enclosure round to one number, at once where the residual is zero. What is left may be
+/// zero or half way between two numbers, which prove() decides for small systems.
 ///
 /// X and B have one placement, in blocks of whole columns. Collective. Bits: a decided element depends on M and B
 /// alone. Cost: for each column and step (some three, up to 100) an exact product with S for each T of the sum, one

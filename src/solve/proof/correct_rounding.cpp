@@ -1,9 +1,10 @@
 // Refinement of solutions until a proven bound decides how each element rounds.
-#include "solve/system/correct_rounding.hpp"
+#include "solve/proof/correct_rounding.hpp"
 
 #include "core/instantiate.hpp"
 #include "exact/products/local_products.hpp"
 #include "solve/grid/over_rows.hpp"
+#include "solve/proof/modular.hpp"
 #include "solve/system/equilibration.hpp"
 
 #include <algorithm>
@@ -92,6 +93,15 @@ template <Scalar T> bool scales_exactly(const PlacedMatrix<T>& M, const Approxim
              })) == 0.0;
 }
 
+// Whether the imaginary parts of all elements are zero.
+template <Scalar T> bool is_real(const PlacedMatrix<T>& M) {
+  if constexpr (!is_complex<T>) return true;
+  const Elements<T> m(M.local());
+  return largest_of(over_rows<Larger>(
+             M, "heddle::solve::is_real",
+             KOKKOS_LAMBDA(Index i, Index j) { return imaginary_of<double>(m(i, j)) == 0.0 ? 0.0 : 1.0; })) == 0.0;
+}
+
 // Exact sums of S z over its rows, on every rank.
 template <Scalar T>
 std::vector<ExactSum<T>> exact_product(const PlacedMatrix<T>& S, const std::vector<LongNumber<T>>& z) {
@@ -117,9 +127,13 @@ std::vector<ExactSum<T>> exact_product(const PlacedMatrix<T>& S, const std::vect
 // One column: z and the bound of its error.
 template <Scalar T> class Column {
  public:
-  // z approximates C^-1 x 2^power.
-  Column(const ApproximateInverse<T>& inverse, const std::vector<T>& b, const std::vector<T>& x)
+  // z approximates C^-1 x 2^power. `parts_apart`: M is real, so that each part of x follows from that of b.
+  Column(const ApproximateInverse<T>& inverse, bool parts_apart, const std::vector<T>& b, const std::vector<T>& x)
       : inverse_(inverse), b_(b), z_(x.size()), errors_(x.size(), std::numeric_limits<double>::infinity()) {
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      const bool none = std::all_of(b.begin(), b.end(), [&](const T& number) { return part_of(number, p) == 0; });
+      is_zero_[static_cast<std::size_t>(p)] = parts_apart && none;
+    }
     const std::vector<Index>& columns = inverse.columns();
     constexpr Index none = std::numeric_limits<int>::min();
     Index most = none;
@@ -133,7 +147,8 @@ template <Scalar T> class Column {
     const Index highest = *least_column + most_power;
     if (lowest > highest) return;
     is_scaled_ = true;
-    power_ = std::clamp(most == none ? Index{0} : -most, lowest, highest);
+    if (most == none) most = std::ilogb(std::numeric_limits<Real<T>>::denorm_min());
+    power_ = std::clamp(-most, lowest, highest);
     for (std::size_t i = 0; i < x.size(); ++i) {
       z_[i][0] = times_power_of_two(x[i], power_ - columns[i]);
       // The part of the power that b is multiplied by before products.
@@ -215,6 +230,10 @@ template <Scalar T> class Column {
     std::array<R, parts_of_scalar<T>> numbers;
     distance_to_tie = -1.0;
     for (std::size_t p = 0; p < numbers.size(); ++p) {
+      if (is_zero_[p]) {
+        numbers[p] = R(0);
+        continue;
+      }
       const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], power);
       numbers[p] = ends.number();
       if (ends.decided()) continue;
@@ -229,6 +248,22 @@ template <Scalar T> class Column {
     }
     return distance_to_tie < 0.0;
   }
+  // Adds the claims that would decide element i: that its parts are zero, or half way between two numbers.
+  void claim(std::size_t i, Index column, std::vector<Claim>& claims) const {
+    using R = Real<T>;
+    const ExactSum<T> sum = sum_of<T>(z_[i]);
+    for (int p = 0; p < parts_of_scalar<T>; ++p) {
+      if (is_zero_[static_cast<std::size_t>(p)]) continue;
+      const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], inverse_.columns()[i] - power_);
+      if (ends.decided()) continue;
+      const bool has_zero = ends.low < 0 && ends.high > 0;
+      claims.push_back({.row = static_cast<Index>(i),
+                        .column = column,
+                        .part = p,
+                        .low = has_zero ? 0.0 : static_cast<double>(ends.low),
+                        .high = has_zero ? 0.0 : static_cast<double>(ends.high)});
+    }
+  }
   [[nodiscard]] const std::vector<double>& errors() const { return errors_; }
 
  private:
@@ -238,6 +273,7 @@ template <Scalar T> class Column {
   std::vector<double> errors_;  // Bounds of |z - exact z|.
   Index power_ = 0;
   bool is_scaled_ = false;
+  std::array<bool, parts_of_scalar<T>> is_zero_{};  // Parts of x that are zero because b's are.
 };
 
 // Improves a column until all elements are decided, or none that is not gets any closer; false if nothing is proven.
@@ -259,6 +295,35 @@ template <Scalar T> bool refine(Column<T>& column, std::vector<T>& x, std::vecto
   return true;
 }
 
+// Rounds the elements of which all claims are proven.
+template <Scalar T>
+void take(const std::vector<Claim>& claims, std::vector<std::vector<T>>& solutions,
+          std::vector<std::vector<double>>& distances) {
+  using R = Real<T>;
+  for (std::size_t first = 0, end = 0; first < claims.size(); first = end) {
+    const Claim& one = claims[first];
+    bool proven = true;
+    for (end = first; end < claims.size() && claims[end].row == one.row && claims[end].column == one.column; ++end) {
+      proven = proven && claims[end].proven;
+    }
+    const auto i = static_cast<std::size_t>(one.row);
+    const auto j = static_cast<std::size_t>(one.column);
+    if (!proven) continue;
+    distances[j][i] = -1.0;
+    for (std::size_t c = first; c < end; ++c) {
+      Accumulator<double> sum;
+      sum.add(claims[c].low);
+      sum.add(claims[c].high);
+      const R number = nearest<R>(sum, -1);
+      if constexpr (is_complex<T>) {
+        (claims[c].part == 0 ? solutions[j][i].real() : solutions[j][i].imag()) = number;
+      } else {
+        solutions[j][i] = number;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <Scalar T>
@@ -269,24 +334,35 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
   const exact::impl::DefaultArithmetic arithmetic;
   const auto nothing = [] { return RoundedElements{.undecided = -1}; };
   if (!(inverse.distance() < 1.0) || !scales_exactly(M, inverse)) return nothing();
+  const bool parts_apart = is_real(M);
   std::vector<std::vector<T>> solutions;
+  std::vector<std::vector<double>> distances;  // To ties, of elements that are not decided; -1 of the others.
+  std::vector<Claim> claims;
   for (Index j = 0; j < X.columns(); ++j) {
     std::vector<T> x = column_of(X, j);
     const std::vector<T> b = column_of(B, j);
-    Column<T> column(inverse, b, x);
-    std::vector<double> distances(x.size(), -1.0);
-    if (!column.is_scaled() || !refine(column, x, distances)) return nothing();
-    for (std::size_t i = 0; i < distances.size(); ++i) {
-      if (distances[i] < 0.0) continue;
-      if (++found.undecided == 1) {
-        found.row = static_cast<Index>(i);
-        found.column = j;
-        found.distance_to_tie = distances[i];
-      }
+    Column<T> column(inverse, parts_apart, b, x);
+    std::vector<double> of_column(x.size(), -1.0);
+    if (!column.is_scaled() || !refine(column, x, of_column)) return nothing();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (of_column[i] >= 0.0) column.claim(i, j, claims);
     }
     solutions.push_back(std::move(x));
+    distances.push_back(std::move(of_column));
   }
-  for (Index j = 0; j < X.columns(); ++j) set_column(X, j, solutions[static_cast<std::size_t>(j)]);
+  prove(M, B, claims);
+  take(claims, solutions, distances);
+  for (std::size_t j = 0; j < solutions.size(); ++j) {
+    for (std::size_t i = 0; i < solutions[j].size(); ++i) {
+      if (distances[j][i] < 0.0) continue;
+      if (++found.undecided == 1) {
+        found.row = static_cast<Index>(i);
+        found.column = static_cast<Index>(j);
+        found.distance_to_tie = distances[j][i];
+      }
+    }
+    set_column(X, static_cast<Index>(j), solutions[j]);
+  }
   return found;
 }
 
