@@ -50,8 +50,8 @@ struct SolveOptions {
   /// With `correct`, X is refined as an unevaluated sum of several T until a proven bound of its error decides how each
   /// element rounds (A. Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit",
   /// ACM TOMS 17, 1991). It takes what a certificate takes, and for each right-hand side a few exact products with A
-  /// and its approximate inverse. Where all elements are proven (SolveReport::correctly_rounded), X has the same bits
-  /// on any machine, for any number of ranks, and in any arithmetic or block of the factorization.
+  /// and its approximate inverse. If every element is proven (SolveReport::correctly_rounded), X has the same bits on
+  /// any machine, for any number of ranks, and in any arithmetic or block of the factorization.
   Rounding rounding = Rounding::computed;
   /// Whether condition numbers are estimated, by some five systems with one right-hand side (at most eleven) and two
   /// passes over A; up to order 32 by the inverse. If A is scaled, by twice as many systems.
@@ -101,7 +101,8 @@ struct SolveReport {
   bool correctly_rounded = false;
   /// Number of elements of which that could not be proven: -1 if no bound of the errors could be proven, as for
   /// matrices whose scaled_condition is beyond some 1 / (n u), so that X is that of `computed`. Elements that are
-  /// exactly half way between two numbers are decided if all elements of their column have few digits.
+  /// exactly zero, or half way between two numbers, are always decided if all elements of their column have few digits;
+  /// otherwise by solutions modulo primes, which takes too long beyond an order of some 150 (small integers: 400).
   Index undecided = 0;
   Index undecided_row = -1;     ///< Row of the first of these, in the order of columns; -1 if there is none.
   Index undecided_column = -1;  ///< Its column.

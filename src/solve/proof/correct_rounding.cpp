@@ -148,7 +148,9 @@ template <Scalar T> class Column {
     if (lowest > highest) return;
     is_scaled_ = true;
     if (most == none) most = std::ilogb(std::numeric_limits<Real<T>>::denorm_min());
-    power_ = std::clamp(-most, lowest, highest);
+    // Rounding to numbers of unscaled sums is faster.
+    constexpr Index moderate = sizeof(Real<T>) == 8 ? 200 : 0;
+    power_ = std::clamp(std::abs(most) <= moderate ? Index{0} : -most, lowest, highest);
     for (std::size_t i = 0; i < x.size(); ++i) {
       z_[i][0] = times_power_of_two(x[i], power_ - columns[i]);
       // The part of the power that b is multiplied by before products.
@@ -192,7 +194,7 @@ template <Scalar T> class Column {
       return true;
     }
     const std::vector<T> added = inverse_.times(residual);
-    // What V r is off from that of the exact residual, and bounds of |V r|.
+    // Bounds of the error of the computed V r, and of |V r|.
     ScaledSizes of_residual(off);
     of_residual.power += error_power;
     // Rows in which V r is zero, other than by underflow.
@@ -252,10 +254,15 @@ template <Scalar T> class Column {
   void claim(std::size_t i, Index column, std::vector<Claim>& claims) const {
     using R = Real<T>;
     const ExactSum<T> sum = sum_of<T>(z_[i]);
+    const std::size_t before = claims.size();
     for (int p = 0; p < parts_of_scalar<T>; ++p) {
       if (is_zero_[static_cast<std::size_t>(p)]) continue;
       const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], inverse_.columns()[i] - power_);
       if (ends.decided()) continue;
+      if (!std::isfinite(ends.low) || !std::isfinite(ends.high)) {
+        claims.resize(before);
+        return;
+      }
       const bool has_zero = ends.low < 0 && ends.high > 0;
       claims.push_back({.row = static_cast<Index>(i),
                         .column = column,

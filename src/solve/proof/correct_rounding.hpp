@@ -7,9 +7,9 @@
 
 namespace heddle::impl {
 
-/// What round_correctly() proved.
+/// Result of round_correctly().
 struct RoundedElements {
-  Index undecided = 0;  ///< Number of elements that are not proven; -1 if nothing is.
+  Index undecided = 0;  ///< Number of elements whose rounding is not proven; -1 if no error bound is.
   Index row = -1;       ///< The first of them, in the order of columns.
   Index column = -1;
   /// Bound of the distance between that element and the nearest point half way between two numbers, over theirs.
@@ -17,17 +17,17 @@ struct RoundedElements {
 };
 
 /// Replaces approximate solutions X of M X = B by the exact ones, each element (of complex numbers each part) rounded
-/// once, ties to even, as far as that can be proven; M is the matrix of `inverse`. Columns of which nothing is proven
-/// keep their elements.
+/// once, ties to even, as far as that can be proven; M is the matrix of `inverse`. X is not changed if the error of a
+/// column cannot be bounded.
 ///
 /// A column z of C^-1 X, times a power of two, is held as an unevaluated sum of several T. Each step adds V r for the
 /// exact residual r = R b - S z, rounded once, and bounds the new error by |G| |e|, the rounding of V r and that of r
-/// (ApproximateInverse has the notation). An element is
-/// decided if both ends of its enclosure round to one number, at once where the residual is zero. What is left may be
-/// zero or half way between two numbers, which prove() decides for small systems.
+/// (ApproximateInverse has the notation). An element is decided if both ends of its enclosure round to one number; the
+/// enclosure is a point where the residual is zero. Elements that stay undecided may be zero or half way between two
+/// numbers, which prove() decides for small systems.
 ///
 /// X and B have one placement, in blocks of whole columns. Collective. Bits: a decided element depends on M and B
-/// alone. Cost: for each column and step (some three, up to 100) an exact product with S for each T of the sum, one
+/// alone. Cost: for each column some three steps (at most 200), each an exact product with S for each T of the sum, one
 /// with V, and a few passes over S and V.
 template <Scalar T>
 [[nodiscard]] RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse,

@@ -110,7 +110,8 @@ struct Integers {
             highest, x.exponent + static_cast<Index>(std::bit_width(static_cast<std::uint64_t>(std::abs(x.mantissa)))));
       }
       if (highest > lowest)
-        all += static_cast<double>(highest - lowest) + 0.5 * std::log2(static_cast<double>(width)) + 1;
+        all += static_cast<double>(highest - lowest) +
+               0.5 * static_cast<double>(std::bit_width(static_cast<std::uint64_t>(width))) + 1;
     }
     return all;
   }
