@@ -85,7 +85,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     results = Path(sys.argv[1])
-    for name in sys.argv[2:] or ("suite", "shared"):
+    for name in sys.argv[2:] or ("suite", "timed", "shared"):
         if (path := results / f"{name}.xml").is_file():
             print("\n".join(suite_lines(name, path.read_text(errors="replace"))))
     if len(sys.argv) == 3:
