@@ -23,7 +23,7 @@ nb::list remarkable(const SolveBatchedReport& report) {
 nb::list solve_stack(const Input& a, const Input& b, const Output& out, bool positive, bool equilibrate,
                      int refinements, const FactorArguments& factor) {
   Watch watch(factor.progress);
-  const SolveOptions options = solve_options(positive, equilibrate, refinements, false, false, factor, watch);
+  const SolveOptions options = solve_options(positive, equilibrate, refinements, false, false, false, factor, watch);
   return remarkable(with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
       const Operand<const T, 3> A(a, "a");

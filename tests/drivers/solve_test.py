@@ -88,19 +88,21 @@ class Solve(CommandTest):
         self.assertIn("X: every element is the nearest number, proven\n", done.output)
 
     def test_correct_rounding_that_cannot_be_proven(self):
-        # x = (1 + 2^-53, 1/3, 2^-53): the first is a tie, and the second one has digits without end.
-        big = 2.0**53
-        A, B = [[1.0, 3.0, -1.0], [0.0, 3.0, big], [0.0, 3.0, -big]], [[0.0, 2.0], [0.0, 2.0], [0.0, 0.0]]
+        # x_0 = 2^53 + 1 is a tie beside fractions, in a system too large for an exact solution.
+        n = 260
+        A = [[float(3 if i > 1 else 1) if i == j else 1.0 if (i, j) == (0, 1) else 2.0**-120 if i > 1 and j == i - 1 else 0.0
+              for j in range(n)] for i in range(n)]
+        B = [[0.0, 2.0**53], [0.0, -1.0]] + [[0.0, 1.0]] * (n - 2)
         done = self.system(A, B, "--correctly-rounded", "--x", "X.mtx", "--json", "report.json", succeeds=False)
         self.assertEqual(done.code, 1)
         self.assertIn("check correct_rounding: FAILED", done.errors)
-        self.assertRegex(done.output, r"X: 1 of 6 elements are not proven to be nearest; element \(0, 1\), counted from 0, is within "
+        self.assertRegex(done.output, r"X: 1 of 520 elements are not proven to be nearest; element \(0, 1\), counted from 0, is within "
                                       r"\S+ ULP of a tie\n")
         results = self.report()["results"]
         self.assertIs(results["correctly_rounded"], False)
         self.assertEqual([results[key] for key in ("undecided", "undecided_row", "undecided_column")], [1, 0, 1])
         self.assertTrue(0 <= results["distance_to_tie"] < 1e-3)
-        self.assertEqual([row[1] for row in read_market(self.path("X.mtx"))][1:], [1 / 3, 1 / big])
+        self.assertEqual([row[1] for row in read_market(self.path("X.mtx"))][1:3], [-1, 1 / 3])
         # No digit of the solution can be guaranteed for this matrix.
         n = 14
         hilbert = [[1.0 / (i + j + 1) for j in range(n)] for i in range(n)]

@@ -68,7 +68,7 @@ std::vector<Determinant<T>> determinant_batched(const ExecutionSpace& space, con
 /// with the share of matrices done.
 ///
 /// Errors: throws Error(argument) for shapes that don't fit, for X that shares storage in another way, for the options
-/// that solve() refuses, and for SolveOptions::certificate.
+/// that solve() refuses, for SolveOptions::certificate, and for Rounding::correct.
 template <class ViewA, class ViewB, class ViewX>
 SolveBatchedReport solve_batched(const ExecutionSpace& space, const ViewA& A, const ViewB& B, const ViewX& X,
                                  const SolveOptions& options = {}) {

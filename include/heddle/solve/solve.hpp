@@ -102,7 +102,7 @@ struct SolveReport {
   /// Number of elements of which that could not be proven: -1 if no bound of the errors could be proven, as for
   /// matrices whose scaled_condition is beyond some 1 / (n u), so that X is that of `computed`. Elements that are
   /// exactly zero, or half way between two numbers, are always decided if all elements of their column have few digits;
-  /// otherwise by solutions modulo primes, which takes too long beyond an order of some 150 (small integers: 400).
+  /// otherwise by solutions modulo primes, which takes too long beyond an order of some 150 (small integers: 300).
   Index undecided = 0;
   Index undecided_row = -1;     ///< Row of the first of these, in the order of columns; -1 if there is none.
   Index undecided_column = -1;  ///< Its column.

@@ -195,6 +195,7 @@ SolveBatchedReport solve_batched(const ExecutionSpace& space, const StridedBatch
   require_shape("solve_batched", "X", X, n, columns, count);
   require(options.refinements >= 0, "solve_batched: ", options.refinements, " refinements; expected 0 or more");
   require(!options.certificate, "solve_batched: certificate is set; certificates are solve()'s");
+  require(options.rounding == Rounding::computed, "solve_batched: rounding is correct; expected computed");
   require_own_elements("solve_batched", X);
   if (!is_in_place_of(A, X)) heddle::impl::require_apart("solve_batched", "A", A, "X", X);
   if (!is_in_place_of(B, X)) heddle::impl::require_apart("solve_batched", "B", B, "X", X);

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace heddle::impl {
@@ -20,6 +22,35 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+// 1 in a thread that rounds other than to nearest, or takes denormal numbers for zero.
+struct OtherArithmetic {
+  KOKKOS_INLINE_FUNCTION void operator()(Index, int& others) const {
+    volatile double one = 1.0;
+    volatile double little = 0x1p-60;
+    volatile double denormal = std::numeric_limits<double>::denorm_min();
+    const double up = one + little;
+    const double down = one - little;
+    const double kept = denormal * one;
+    const bool other = up != 1.0 || down != 1.0 || !(kept > 0.0);
+    others = others > 0 || other ? 1 : 0;
+  }
+};
+// Whether all threads of this rank have the arithmetic that IEEE 754 has by default.
+bool has_default_arithmetic(const ExecutionSpace& space) {
+  int others = 0;
+  OtherArithmetic{}(0, others);
+  if constexpr (on_host) {
+    int of_threads = 0;
+    Kokkos::parallel_reduce(
+        "heddle::solve::arithmetic",
+        Kokkos::RangePolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<Index>>(
+            space, 0, Index{space.concurrency()}),
+        OtherArithmetic{}, Kokkos::Max<int>(of_threads));
+    others = std::max(others, of_threads);
+  }
+  return others == 0;
+}
 
 // C = V S natively.
 template <Scalar T> void multiply(const PlacedMatrix<T>& V, const PlacedMatrix<T>& S, const PlacedMatrix<T>& C) {
@@ -106,6 +137,8 @@ ApproximateInverse<T>::ApproximateInverse(const PlacedMatrix<T>& S, const Placed
       rows_(std::move(rows)),
       columns_(std::move(columns)),
       product_(S.ranks(), V.placement(), "heddle::solve::identity") {
+  const double mine = has_default_arithmetic(S.space()) ? 1.0 : 0.0;
+  has_default_arithmetic_ = S.ranks().all_reduce(mine, Reduction::minimum) > 0.0;
   multiply(V, S, product_);
   subtract_identity(product_);
   distances_ = distances(std::vector<double>(static_cast<std::size_t>(S.rows()), 1.0));
@@ -121,8 +154,9 @@ template <Scalar T> std::vector<double> ApproximateInverse<T>::distances(const s
   std::vector<double> sums = sizes_of_rows(product_, of.sizes);
   // Complex products have sums of 2 n terms in each part, and an absolute value is at most sqrt(2) of the larger part.
   const double roundings = is_complex<T> ? 2.0 * order + 4.0 : order + 2.0;
-  if (roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
-  const double relative = (is_complex<T> ? 1.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
+  if (!has_default_arithmetic_ || roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
+  // (GPUs' libraries may multiply complex matrices by three real products, with half of that again.)
+  const double relative = (is_complex<T> ? 2.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
   double all = 0.0;
   for (const double size : of.sizes) all += size;
   // Add the roundings of the product, and the error of each element of S, below the smallest number.
@@ -134,6 +168,8 @@ template <Scalar T> std::vector<double> ApproximateInverse<T>::distances(const s
   for (std::size_t i = 0; i < sums.size(); ++i) {
     sums[i] = of.scaled_back(enlarged(sums[i] * (1.0 + 4.0 * unit) + of_product[i] + underflow, n));
   }
+  // Sums over ranks may differ between these, which decide by them.
+  system_.ranks().broadcast(std::span<double>(sums), 0);
   return sums;
 }
 

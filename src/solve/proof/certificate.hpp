@@ -29,6 +29,8 @@ struct ScaledSizes {
 /// being the sum over row i (S. Rump, "Verification methods", Acta Numerica 19, 2010, section 10). V S is computed
 /// natively, and |G| is enlarged by the error bound of such products, (n + 2) u |V| |S| for real numbers; sums of
 /// absolute values are in double precision and enlarged by the bound of their own roundings.
+/// Nothing is proven, all bounds being infinite, in threads that do not round to nearest or flush denormal numbers to
+/// zero.
 template <Scalar T> class ApproximateInverse {
  public:
   /// `S` has each element of R M C rounded once, and may be denormal where that is not; `rows` and `columns` are the
@@ -56,6 +58,7 @@ template <Scalar T> class ApproximateInverse {
   PlacedMatrix<T> product_;  // V S - I.
   std::vector<double> distances_;
   double largest_ = 0.0;
+  bool has_default_arithmetic_ = true;
 };
 
 /// Return a proven bound of the largest |x_j - M^-1 b_j| / |x_j|, in norms of infinity, over the right-hand sides b_j

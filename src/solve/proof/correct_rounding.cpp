@@ -23,7 +23,7 @@ using exact::impl::parts_of_scalar;
 // The largest power of two that numbers are multiplied by at once, and the smallest with a minus.
 constexpr Index most_power = 1022;
 // Errors are kept times 2^error_power: those of zeros have to shrink below the smallest number.
-constexpr Index error_power = 900;
+constexpr Index error_power = 800;
 
 // Numbers of type T whose sum has some 160 bits.
 template <Scalar T> inline constexpr std::size_t terms_of_sum = sizeof(Real<T>) == 8 ? 3 : 7;
@@ -57,7 +57,16 @@ template <Scalar T> double add(const T& d, LongNumber<T>& z) {
 
 // The number nearest to the sum times 2^power.
 template <RealScalar R> R nearest(const Accumulator<double>& sum, Index power) {
-  if (power == 0) return sum.template value<R>();
+  using Limits = std::numeric_limits<R>;
+  const R unscaled = sum.template value<R>();
+  if (unscaled == 0 ? sum.sign() == 0 : std::isfinite(unscaled)) {
+    const Index exponent = unscaled == 0 ? 0 : std::ilogb(unscaled);
+    const bool is_normal = exponent >= Limits::min_exponent - 1 && exponent + power >= Limits::min_exponent - 1 &&
+                           exponent + power < Limits::max_exponent;
+    if (power == 0 || unscaled == 0 || is_normal) {
+      return static_cast<R>(times_power(static_cast<double>(unscaled), power));
+    }
+  }
   exact::bits::WideSum wide;
   wide.clear();
   wide.add_scaled(sum, power_of_two(power));
@@ -139,20 +148,20 @@ template <Scalar T> class Column {
     Index most = none;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double size = part_size(x[i]);
-      if (size > 0 && std::isfinite(size)) most = std::max(most, std::ilogb(size) - columns[i]);
+      const Index exponent = std::isfinite(size) ? std::ilogb(size) : std::numeric_limits<Real<T>>::max_exponent;
+      if (size != 0) most = std::max(most, exponent - columns[i]);
     }
-    // With z near 1, if the powers of two allow.
+    // With z near this power, so that its error can be far below the smallest number, if the powers of two allow.
+    constexpr Index size_of_z = sizeof(Real<T>) == 8 ? 100 : 10;
     const auto [least_column, most_column] = std::minmax_element(columns.begin(), columns.end());
     const Index lowest = *most_column - most_power;
     const Index highest = *least_column + most_power;
     if (lowest > highest) return;
     is_scaled_ = true;
     if (most == none) most = std::ilogb(std::numeric_limits<Real<T>>::denorm_min());
-    // Rounding to numbers of unscaled sums is faster.
-    constexpr Index moderate = sizeof(Real<T>) == 8 ? 200 : 0;
-    power_ = std::clamp(std::abs(most) <= moderate ? Index{0} : -most, lowest, highest);
+    power_ = std::clamp(size_of_z - most, lowest, highest);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      z_[i][0] = times_power_of_two(x[i], power_ - columns[i]);
+      if (std::isfinite(part_size(x[i]))) z_[i][0] = times_power_of_two(x[i], power_ - columns[i]);
       // The part of the power that b is multiplied by before products.
       const Index power = inverse.rows()[i] + power_;
       const Index rest = power - std::clamp(power, -most_power, most_power);
@@ -259,11 +268,13 @@ template <Scalar T> class Column {
       if (is_zero_[static_cast<std::size_t>(p)]) continue;
       const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], inverse_.columns()[i] - power_);
       if (ends.decided()) continue;
-      if (!std::isfinite(ends.low) || !std::isfinite(ends.high)) {
+      const bool has_zero = ends.low < 0 && ends.high > 0;
+      const bool adjacent =
+          std::isfinite(ends.low) && std::isfinite(ends.high) && std::nextafter(ends.low, ends.high) == ends.high;
+      if (!has_zero && !adjacent) {
         claims.resize(before);
         return;
       }
-      const bool has_zero = ends.low < 0 && ends.high > 0;
       claims.push_back({.row = static_cast<Index>(i),
                         .column = column,
                         .part = p,

@@ -26,7 +26,7 @@ struct Claim {
 /// the order.
 ///
 /// Nothing is done if that takes more than some 4e9 operations: for random numbers of double beyond an order of some
-/// 150, for small integers beyond 400. Collective; `claims` are alike on every rank. Cost: n^3 / 3 operations for each
+/// 150, for small integers beyond 300. Collective; `claims` are alike on every rank. Cost: n^3 / 3 operations for each
 /// 30 bits of the bound, shared by the ranks and their host threads, and n^2 numbers of every rank.
 template <Scalar T> void prove(const PlacedMatrix<T>& M, const PlacedMatrix<T>& B, std::vector<Claim>& claims);
 
