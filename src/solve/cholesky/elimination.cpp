@@ -61,9 +61,8 @@ double CholeskyElimination<T>::bytes(const LuSchedule& schedule, const RankGrid&
   const LuSchedule runs = schedule.in_runs(together);
   const double of_updates = most_of_ranks(grid, [&](const RankGrid& here) {
     std::set<Index> inner;
-    for (Index r = 0; r < runs.panels(); ++r) {
-      const LuSchedule::Update update = runs.update_after(r);
-      if (!here.local_columns(update.columns).empty()) inner.insert(runs.rows_of(update).size());
+    for (const Range of : runs.rows_of_updates([&](Range all) { return !here.local_columns(all).empty(); })) {
+      inner.insert(of.size());
     }
     return CholeskyUpdate<T>::bytes(arithmetic, schedule, here, runs.longest_inner(), inner);
   });

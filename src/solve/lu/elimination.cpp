@@ -126,10 +126,7 @@ double Elimination<T>::bytes(const LuSchedule& schedule, const RankGrid& grid, A
   const LuSchedule runs = schedule.in_runs(together);
   const double of_products = most_of_ranks(grid, [&](const RankGrid& here) {
     std::set<Index> inner;
-    for (Index r = 0; r < runs.panels(); ++r) {
-      const LuSchedule::Update update = runs.update_after(r);
-      if (here.local_columns(update.columns).empty()) continue;
-      const Range of = runs.rows_of(update);
+    for (const Range of : runs.rows_of_updates([&](Range all) { return !here.local_columns(all).empty(); })) {
       Subtraction<T>::add_inner(of.size(), schedule.block, Triangle::lower, inner);
       if (of.end < schedule.rows) inner.insert(of.size());
     }

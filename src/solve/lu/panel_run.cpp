@@ -11,10 +11,7 @@ std::set<Index> inner_within_runs(const LuSchedule& schedule, Index together) {
   for (Index r = 0; r < runs.panels(); ++r) {
     const Range columns = runs.panel(r);
     const LuSchedule order = schedule.within_run(together, schedule.rows - columns.begin, columns.size());
-    for (Index p = 0; p < order.panels(); ++p) {
-      const LuSchedule::Update update = order.update_after(p);
-      if (!update.columns.empty()) inner.insert(order.rows_of(update).size());
-    }
+    for (const Range of : order.rows_of_updates([](Range all) { return !all.empty(); })) inner.insert(of.size());
   }
   return inner;
 }

@@ -4,6 +4,7 @@
 #include <heddle/dist/placement.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace heddle::impl {
 
@@ -72,6 +73,15 @@ struct LuSchedule {
   /// Rows of U that an update of panels [first, last) solves for, which are also the columns of L that it reads.
   [[nodiscard]] Range rows_of(const Update& update) const {
     return {update.first * block, std::min(update.last * block, steps())};
+  }
+  /// These rows of every update whose columns are wanted(columns).
+  template <class Wanted> [[nodiscard]] std::vector<Range> rows_of_updates(const Wanted& wanted) const {
+    std::vector<Range> found;
+    for (Index p = 0; p < panels(); ++p) {
+      const Update update = update_after(p);
+      if (wanted(update.columns)) found.push_back(rows_of(update));
+    }
+    return found;
   }
 };
 

@@ -303,7 +303,8 @@ template <Scalar T> bool refine(Column<T>& column, std::vector<T>& x, std::vecto
     bool decided = true;
     bool closer = false;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (column.round(i, x[i], distances_to_tie[i])) continue;
+      // A decided element stays as it is.
+      if (distances_to_tie[i] < 0.0 || column.round(i, x[i], distances_to_tie[i])) continue;
       decided = false;
       closer = closer || column.errors()[i] < 0.5 * before[i];
     }
@@ -360,7 +361,7 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
     std::vector<T> x = column_of(X, j);
     const std::vector<T> b = column_of(B, j);
     Column<T> column(inverse, parts_apart, b, x);
-    std::vector<double> of_column(x.size(), -1.0);
+    std::vector<double> of_column(x.size(), 0.0);
     if (!column.is_scaled() || !refine(column, x, of_column)) return nothing();
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (of_column[i] >= 0.0) column.claim(i, j, claims);

@@ -94,11 +94,8 @@ void QrUpdate<T>::minus_emulated(const MatrixView<const T>& V, const MatrixView<
 template <Scalar T> double QrUpdate<T>::bytes(Arithmetic arithmetic, Index width, Index rows, Index columns) {
   const double bytes =
       sizeof(T) * (2.0 * size_of_matrix(width, columns) + size_of_matrix(width, width) + static_cast<double>(columns));
-  if (arithmetic == Arithmetic::native || rows == 0 || columns == 0) return bytes;
-  const int moduli = emulation_moduli<T>(rows) + factor_moduli_more;
-  using Vectors = QuantisedVectors<T>;
-  return bytes + Vectors::bytes(width, rows, moduli) + Vectors::bytes(columns, rows, moduli) +
-         Vectors::bytes_of_sizes(width + columns) + EmulatedProduct<T>::bytes_of_sums(width, columns, moduli);
+  // V^H C has the inner dimension of C's rows.
+  return columns == 0 ? bytes : bytes + Subtraction<T>::bytes(arithmetic, 0, width, columns, columns, rows, {rows});
 }
 
 #define HEDDLE_INSTANTIATE(T) template class QrUpdate<T>
