@@ -123,12 +123,12 @@ template <Scalar T> struct VectorsOf {
 
 /// Neighbouring elements of a vector that one thread turns into residues, and stores at once.
 inline constexpr Index run_length = on_host ? 64 : 4;
-struct alignas(4) Run {
+struct alignas(4) ByteRun {
   std::int8_t value[run_length];
 };
 
 template <int passes>
-KOKKOS_INLINE_FUNCTION void residues_of(const double (&x)[run_length], double p, double inverse, Run& run) {
+KOKKOS_INLINE_FUNCTION void residues_of(const double (&x)[run_length], double p, double inverse, ByteRun& run) {
   for (Index k = 0; k < run_length; ++k) run.value[k] = residue_of<passes>(x[k], p, inverse);
 }
 
@@ -139,9 +139,9 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const T (&x)[run_length], const PowerOfTw
   double scaled[run_length];
   for (Index k = 0; k < run_length; ++k) scaled[k] = rounded(scale(static_cast<double>(x[k])));
   for (int l = 0; l < system.count; ++l) {
-    Run run;
+    ByteRun run;
     residues_of<passes>(scaled, system.divisor[l], system.inverse[l], run);
-    *reinterpret_cast<Run*>(target + l * stride) = run;
+    *reinterpret_cast<ByteRun*>(target + l * stride) = run;
   }
 }
 template <int passes, RealScalar T>
@@ -155,8 +155,8 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length]
     im[k] = rounded(scale(static_cast<double>(conjugated ? -x[k].imag() : x[k].imag())));
   }
   for (int l = 0; l < system.split; ++l, target += 2 * stride) {
-    Run plus;
-    Run minus;
+    ByteRun plus;
+    ByteRun minus;
     for (Index k = 0; k < run_length; ++k) {
       const auto a = static_cast<float>(near_residue_of<passes>(re[k], system.divisor[l], system.inverse[l]));
       const auto b = static_cast<float>(near_residue_of<passes>(im[k], system.divisor[l], system.inverse[l]));
@@ -164,14 +164,14 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length]
       plus.value[k] = small_residue(a + turned, system.small_divisor[l], system.small_inverse[l]);
       minus.value[k] = small_residue(a - turned, system.small_divisor[l], system.small_inverse[l]);
     }
-    *reinterpret_cast<Run*>(target) = plus;
-    *reinterpret_cast<Run*>(target + stride) = minus;
+    *reinterpret_cast<ByteRun*>(target) = plus;
+    *reinterpret_cast<ByteRun*>(target + stride) = minus;
   }
   for (int l = system.split; l < system.count; ++l, target += 3 * stride) {
     const auto modulus = static_cast<std::int32_t>(system.modulus[l]);
-    Run real;
-    Run imaginary;
-    Run sum;
+    ByteRun real;
+    ByteRun imaginary;
+    ByteRun sum;
     residues_of<passes>(re, system.divisor[l], system.inverse[l], real);
     residues_of<passes>(im, system.divisor[l], system.inverse[l], imaginary);
     for (Index k = 0; k < run_length; ++k) {
@@ -180,9 +180,9 @@ KOKKOS_INLINE_FUNCTION void reduce_run(const Kokkos::complex<T> (&x)[run_length]
       both += both < -128 ? modulus : 0;
       sum.value[k] = static_cast<std::int8_t>(both);
     }
-    *reinterpret_cast<Run*>(target) = real;
-    *reinterpret_cast<Run*>(target + stride) = imaginary;
-    *reinterpret_cast<Run*>(target + 2 * stride) = sum;
+    *reinterpret_cast<ByteRun*>(target) = real;
+    *reinterpret_cast<ByteRun*>(target + stride) = imaginary;
+    *reinterpret_cast<ByteRun*>(target + 2 * stride) = sum;
   }
 }
 
@@ -239,7 +239,7 @@ template <Scalar T> struct Slices : Planes<T> {
                                   int plane) const {
     for (double& one : part) one = rounded(scale(one));
     for (int l = 0; l < count; ++l) {
-      Run slice;
+      ByteRun slice;
       for (Index k = 0; k < run_length; ++k) {
         double above = rounded(part[k] * 0x1p-8);
         double rest = Kokkos::fma(-256.0, above, part[k]);
@@ -250,8 +250,8 @@ template <Scalar T> struct Slices : Planes<T> {
         slice.value[k] = static_cast<std::int8_t>(rest);
         part[k] = above;
       }
-      *reinterpret_cast<Run*>(this->bytes + (plane + l) * this->leading * this->padded + v * this->leading + begin) =
-          slice;
+      *reinterpret_cast<ByteRun*>(this->bytes + (plane + l) * this->leading * this->padded + v * this->leading +
+                                  begin) = slice;
     }
   }
 };
@@ -263,9 +263,9 @@ template <Scalar T> struct LeadingBits : Planes<T> {
 
   KOKKOS_INLINE_FUNCTION void store(const T (&run)[run_length], Index v, Index begin, int s) const {
     const auto most = (std::uint64_t{1} << width) - 1;
-    Run close;
-    Run distant;
-    Run present;
+    ByteRun close;
+    ByteRun distant;
+    ByteRun present;
     for (Index k = 0; k < run_length; ++k) {
       const std::uint64_t bits = magnitude_bits(run[k]);
       const std::uint64_t raised = leading_bits(bits, s, width + far_bits);
@@ -275,9 +275,9 @@ template <Scalar T> struct LeadingBits : Planes<T> {
     }
     std::int8_t* const target = this->bytes + v * this->leading + begin;
     const Index stride = this->leading * this->padded;
-    *reinterpret_cast<Run*>(target) = close;
-    *reinterpret_cast<Run*>(target + stride) = distant;
-    *reinterpret_cast<Run*>(target + 2 * stride) = present;
+    *reinterpret_cast<ByteRun*>(target) = close;
+    *reinterpret_cast<ByteRun*>(target + stride) = distant;
+    *reinterpret_cast<ByteRun*>(target + 2 * stride) = present;
   }
 };
 

@@ -10,7 +10,7 @@
 #include <complex>
 #include <limits>
 
-namespace heddle {
+namespace heddle::blas_test {
 namespace {
 
 using Wide = std::complex<long double>;
@@ -232,4 +232,4 @@ TEST(BlasDescription, SaysWhoDoesTheWork) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::blas_test

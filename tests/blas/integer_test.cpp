@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::impl {
+namespace heddle::impl::integer_test {
 namespace {
 
 using Multiply = std::function<void(const IntegerProducts&)>;
@@ -184,4 +184,4 @@ TEST(IntegerResidues, AreThoseOfTheSums) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::integer_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::test {
+namespace heddle::test::kokkos_kernels_test {
 namespace {
 
 TEST(Backend, IsKokkosKernels) {
@@ -11,4 +11,4 @@ TEST(Backend, IsKokkosKernels) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::kokkos_kernels_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle {
+namespace heddle::limits_test {
 namespace {
 
 template <class T> class BlasLimits : public ::testing::Test {};
@@ -27,4 +27,4 @@ TYPED_TEST(BlasLimits, EigenvectorsWhoseWorkspaceLapackCannotCount) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::limits_test

@@ -15,7 +15,7 @@
 #include <numbers>
 #include <vector>
 
-namespace heddle::impl::symmetric {
+namespace heddle::impl::symmetric::symmetric_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -268,4 +268,4 @@ TEST(BandedCholesky, SolvesToRounding) {
 }
 
 }  // namespace
-}  // namespace heddle::impl::symmetric
+}  // namespace heddle::impl::symmetric::symmetric_test

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace heddle::failures_test {
 namespace {
 
 enum class Point { allocation, kernel };
@@ -297,4 +297,4 @@ TEST_F(Failing, Simulation) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::failures_test

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace heddle {
+namespace heddle::progress_test {
 namespace {
 
 // Receives that ended strictly inside of a product.
@@ -43,4 +43,4 @@ TEST(Progress, BandsArriveWhileTilesAreComputed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::progress_test

@@ -99,7 +99,7 @@ int MPI_Comm_free(MPI_Comm* comm) {
 }
 }
 
-namespace heddle {
+namespace heddle::soak_test {
 namespace {
 
 // Resources that must not grow: resident mebibytes, open files, requests and communicators of MPI.
@@ -187,4 +187,4 @@ TEST(Soak, ProductsLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::soak_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::impl {
+namespace heddle::impl::alike_test {
 namespace {
 
 TEST(RequireAlike, SaysWhatDiffersOnEveryRankAlike) {
@@ -52,4 +52,4 @@ TEST(RequireAlike, WhatOneRankThrowsAllThrow) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::alike_test

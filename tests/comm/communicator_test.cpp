@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::communicator_test {
 namespace {
 
 TEST(Communicator, IsADuplicate) {
@@ -228,4 +228,4 @@ TEST(Device, BindingNamesNoDeviceOnCpus) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::communicator_test

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::failures_test {
 namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
@@ -362,4 +362,4 @@ TEST(MixedTransport, IsGivenUpAsAWhole) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::failures_test

@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle {
+namespace heddle::linked_transport_test {
 namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
@@ -137,4 +137,4 @@ TEST_F(LinkedTransportTest, AFailedRankLeavesNothingUnderWay) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::linked_transport_test

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace heddle::impl {
+namespace heddle::impl::pieces_test {
 namespace {
 
 // Bytes in a message at most: one, not a divisor of anything, a few numbers, all at once.
@@ -201,4 +201,4 @@ TEST(Pieces, MoreAreUnderWayOnALinkThatIsFast) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::pieces_test

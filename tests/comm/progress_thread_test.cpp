@@ -12,7 +12,7 @@
 #include <chrono>
 #include <thread>
 
-namespace heddle {
+namespace heddle::progress_thread_test {
 namespace {
 
 using impl::ProgressThread;
@@ -125,4 +125,4 @@ TEST(ProgressThread, ThrowsWhatTheWorkThrows) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::progress_thread_test

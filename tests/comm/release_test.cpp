@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::release_test {
 namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
@@ -124,4 +124,4 @@ TEST_F(Mappings, AreClosedByAMessageThatIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::release_test

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace heddle {
+namespace heddle::transport_test {
 namespace {
 
 using Buffer = Kokkos::View<double*, MemorySpace>;
@@ -333,4 +333,4 @@ TEST(Transport, IsChosenByTheEnvironmentOrRefused) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::transport_test

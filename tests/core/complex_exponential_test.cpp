@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace heddle::impl {
+namespace heddle::impl::complex_exponential_test {
 namespace {
 
 // A long double has 11 bits more than what is looked for.
@@ -115,4 +115,4 @@ TEST(Hypotenuse, AtTheEdges) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::complex_exponential_test

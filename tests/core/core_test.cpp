@@ -10,7 +10,7 @@
 #include <regex>
 #include <string>
 
-namespace heddle {
+namespace heddle::core_test {
 namespace {
 
 TEST(Error, CarriesItsKindAndTheValues) {
@@ -54,4 +54,4 @@ TEST(Scalar, FusedComplexProduct) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::core_test

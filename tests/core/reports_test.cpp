@@ -14,7 +14,7 @@
 #include <sstream>
 #include <string>
 
-namespace heddle {
+namespace heddle::reports_test {
 namespace {
 
 template <class Report> std::string text_of(const Report& report) {
@@ -73,4 +73,4 @@ TEST(Reports, NamesAreThoseOfTheEnumerators) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::reports_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::impl {
+namespace heddle::impl::shared_storage_test {
 namespace {
 
 struct Shape {
@@ -97,4 +97,4 @@ TEST(SharedStorage, OfViews) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::shared_storage_test

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::copies_test {
 namespace {
 
 template <class T> class Copies : public ::testing::Test {};
@@ -109,4 +109,4 @@ TYPED_TEST(Copies, ScatterTakesRowsOfALargerMatrix) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::copies_test

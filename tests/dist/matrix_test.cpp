@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace heddle {
+namespace heddle::matrix_test {
 namespace {
 
 template <class T> class Matrix : public ::testing::Test {
@@ -292,4 +292,4 @@ TEST(SplitMatrix, SplitsAndJoins) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::matrix_test

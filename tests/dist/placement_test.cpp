@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace heddle {
+namespace heddle::placement_test {
 namespace {
 
 TEST(CyclicAxis, LocalAndGlobalIndicesAreInverse) {
@@ -134,4 +134,4 @@ TEST(Placement, RefusesRanksAndBlocksBeyondItsIntegers) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::placement_test

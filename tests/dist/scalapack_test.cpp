@@ -25,7 +25,7 @@ void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, con
              const int* descriptor_c);
 }
 
-namespace heddle {
+namespace heddle::scalapack_test {
 namespace {
 
 struct Grid {
@@ -182,4 +182,4 @@ TEST(Scalapack, WrongDescriptorsAreRefused) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::scalapack_test

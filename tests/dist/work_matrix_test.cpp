@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-namespace heddle::impl {
+namespace heddle::impl::work_matrix_test {
 namespace {
 
 using Work = WorkMatrix<double>;
@@ -79,4 +79,4 @@ TEST(MatrixStamp, HoldsUntilTheElementsAreWrittenOrGone) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::work_matrix_test

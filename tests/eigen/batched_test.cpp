@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace heddle::eigen {
+namespace heddle::eigen::batched_test {
 namespace {
 
 using Kokkos::complex;
@@ -267,4 +267,4 @@ TEST(JacobiBatch, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::batched_test

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::eigen {
+namespace heddle::eigen::distributed_test {
 namespace {
 
 using Kokkos::complex;
@@ -134,4 +134,4 @@ TEST(DistributedJacobiEnds, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::distributed_test

@@ -10,7 +10,7 @@
 extern "C" void dsygv_(const int*, const char*, const char*, const int*, double*, const int*, double*, const int*,
                        double*, double*, const int*, int*, std::size_t, std::size_t);
 
-namespace heddle::eigen {
+namespace heddle::eigen::generalised_test {
 namespace {
 
 using Kokkos::complex;
@@ -344,4 +344,4 @@ TEST(GeneralisedBits, AreReproducible) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::generalised_test

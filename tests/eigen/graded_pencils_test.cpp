@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::eigen {
+namespace heddle::eigen::graded_pencils_test {
 namespace {
 
 using Kokkos::complex;
@@ -200,4 +200,4 @@ TYPED_TEST(GradedPencils, OfZerosAndTinyElementsConverge) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::graded_pencils_test

@@ -14,7 +14,7 @@
 extern "C" void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
                         const int*, int*, std::size_t, std::size_t);
 
-namespace heddle::eigen {
+namespace heddle::eigen::jacobi_test {
 namespace {
 
 using Kokkos::complex;
@@ -346,4 +346,4 @@ TEST(JacobiRefusals, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::jacobi_test

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::kohn_sham_test {
 namespace {
 
 using eigen::KohnSham;
@@ -288,4 +288,4 @@ TEST(KohnSham3d, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::kohn_sham_test

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::eigen {
+namespace heddle::eigen::labels_test {
 namespace {
 
 TEST(EigenKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
@@ -55,4 +55,4 @@ TEST(EigenKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::labels_test

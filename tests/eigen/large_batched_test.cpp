@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::eigen {
+namespace heddle::eigen::large_batched_test {
 namespace {
 
 using Kokkos::complex;
@@ -369,4 +369,4 @@ TEST(LargeBatch, SolvedAgainHasTheSameBits) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::large_batched_test

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::eigen {
+namespace heddle::eigen::plan_test {
 namespace {
 
 template <class T> class JacobiPlans : public ::testing::Test {};
@@ -98,4 +98,4 @@ TEST(JacobiPlanErrors, ShapesThatAreNotThePlans) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::plan_test

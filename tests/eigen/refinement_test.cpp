@@ -12,7 +12,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::eigen {
+namespace heddle::eigen::refinement_test {
 namespace {
 
 using Kokkos::complex;
@@ -312,4 +312,4 @@ TYPED_TEST(Refinement, CallsNothingRightThatIsNot) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::refinement_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::eigen {
+namespace heddle::eigen::relative_test {
 namespace {
 
 using Kokkos::complex;
@@ -321,4 +321,4 @@ TEST(JacobiNames, AreWhatRuns) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::relative_test

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::eigen {
+namespace heddle::eigen::reproducible_test {
 namespace {
 
 using Kokkos::complex;
@@ -263,4 +263,4 @@ TEST(RoundRobinSweep, HasThePairsOfOneRankOverAnyNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::reproducible_test

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <utility>
 
-namespace heddle::test {
+namespace heddle::test::self_consistency_test {
 namespace {
 
 using eigen::KohnSham;
@@ -272,4 +272,4 @@ TEST(KohnSham, OnePointHoldsOneOrbital) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::self_consistency_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::eigen {
+namespace heddle::eigen::svd_test {
 namespace {
 
 using Kokkos::complex;
@@ -360,4 +360,4 @@ TEST(SvdBatch, RefusesWhatDoesNotFitAndTakesWhatIsEmpty) {
 }
 
 }  // namespace
-}  // namespace heddle::eigen
+}  // namespace heddle::eigen::svd_test

@@ -11,7 +11,7 @@
 #include <vector>
 
 // Built twice: with the usual flags, and with -ffast-math, which must change nothing.
-namespace heddle::exact {
+namespace heddle::exact::accumulator_test {
 namespace {
 
 template <class T> class Accumulators : public ::testing::Test {};
@@ -309,4 +309,4 @@ TEST(AccumulatorOnDevice, HasTheBitsOfTheHost) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::accumulator_test

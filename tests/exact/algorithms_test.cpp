@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::algorithms_test {
 namespace {
 
 using Kokkos::complex;
@@ -265,4 +265,4 @@ TEST(ExactAlgorithmNames, AreReadAsTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::algorithms_test

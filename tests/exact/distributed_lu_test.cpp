@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::distributed_lu_test {
 namespace {
 
 using Kokkos::complex;
@@ -202,4 +202,4 @@ TEST(ExactRowMoves, AreWhatInterchangesComeTo) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::distributed_lu_test

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::distributed_test {
 namespace {
 
 using Kokkos::complex;
@@ -198,4 +198,4 @@ TEST(ExactAllreduce, OfAccumulators) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::distributed_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace heddle::exact {
+namespace heddle::exact::expansion_test {
 namespace {
 
 template <class T> class Expansions : public ::testing::Test {};
@@ -185,4 +185,4 @@ TEST(ExpansionsOfDoubles, TiesAreLeftToTheAccumulator) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::expansion_test

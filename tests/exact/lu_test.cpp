@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::lu_test {
 namespace {
 
 using Kokkos::complex;
@@ -331,4 +331,4 @@ TEST(ExactSystems, RefusePivotsOfAnotherMatrix) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::lu_test

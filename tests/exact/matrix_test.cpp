@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::matrix_test {
 namespace {
 
 using Kokkos::complex;
@@ -164,4 +164,4 @@ TYPED_TEST(ExactMatrices, SubViews) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::matrix_test

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::exact::impl {
+namespace heddle::exact::impl::pass_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -274,4 +274,4 @@ TEST(ScaledIntegers, AreAddedWhereTheyBelong) {
 }
 
 }  // namespace
-}  // namespace heddle::exact::impl
+}  // namespace heddle::exact::impl::pass_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::pieces_test {
 namespace {
 
 template <class T> class ExactPieces : public ::testing::Test {};
@@ -54,4 +54,4 @@ TYPED_TEST(ExactPieces, ChangeNoAccumulator) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::pieces_test

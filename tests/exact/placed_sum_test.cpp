@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::placed_sum_test {
 namespace {
 
 using impl::PlacedBounds;
@@ -172,4 +172,4 @@ TEST(PlacedSums, LeaveOpenWhatCancels) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::placed_sum_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::range_test {
 namespace {
 
 using Kokkos::complex;
@@ -284,4 +284,4 @@ TYPED_TEST(ExactRange, ColumnsOfFactors) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::range_test

@@ -20,7 +20,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace heddle::exact {
+namespace heddle::exact::reduce_test {
 namespace {
 
 template <class T> using Vector = Kokkos::View<T*, MemorySpace>;
@@ -417,4 +417,4 @@ TYPED_TEST(Reductions, RowsAndColumnsOfAMatrix) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::reduce_test

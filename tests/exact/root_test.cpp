@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <random>
 
-namespace heddle::exact {
+namespace heddle::exact::root_test {
 namespace {
 
 struct Sum {
@@ -140,4 +140,4 @@ TEST(SquareRoots, OfCompensatedSumsAreKnownOrLeftOpen) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::root_test

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::segmented_test {
 namespace {
 
 using Kokkos::complex;
@@ -381,4 +381,4 @@ TEST(ManySumArguments, AreRefusedAndNothingIsWritten) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::segmented_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::triangle_test {
 namespace {
 
 using Kokkos::complex;
@@ -337,4 +337,4 @@ TEST(ExactTriangleRefinement, OfBlocksRefusesWhatHasNone) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::triangle_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle::exact {
+namespace heddle::exact::vector_test {
 namespace {
 
 using Kokkos::complex;
@@ -240,4 +240,4 @@ TYPED_TEST(ExactQuotients, ZerosInfinitiesAndNaNs) {
 }
 
 }  // namespace
-}  // namespace heddle::exact
+}  // namespace heddle::exact::vector_test

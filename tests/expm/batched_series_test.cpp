@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::batched_series_test {
 namespace {
 
 using test::Complex;
@@ -79,4 +79,4 @@ TYPED_TEST(NilpotentBatch, SeriesEnd) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::batched_series_test

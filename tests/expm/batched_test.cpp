@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::batched_test {
 namespace {
 
 using test::Complex;
@@ -445,4 +445,4 @@ TEST(ExpmBatch, IsOrderedOnItsInstanceAndLabelled) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::batched_test

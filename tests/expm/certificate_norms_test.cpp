@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace heddle {
+namespace heddle::certificate_norms_test {
 namespace {
 
 using test::Number;
@@ -114,4 +114,4 @@ TEST(FixedPointProducts, HaveTheSmallestExponentThatHoldsThem) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::certificate_norms_test

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::certificate_test {
 namespace {
 
 using test::Complex;
@@ -425,4 +425,4 @@ TEST(ExpmCertificateTolerance, GrowsWithTheNormToWhatIsNeverPassed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::certificate_test

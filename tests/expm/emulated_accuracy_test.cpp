@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::emulated_accuracy_test {
 namespace {
 
 using test::Complex;
@@ -232,4 +232,4 @@ TYPED_TEST(EmulatedAccuracy, WhatIsInRangeIsReturned) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::emulated_accuracy_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace heddle {
+namespace heddle::emulated_test {
 namespace {
 
 using test::Complex;
@@ -111,4 +111,4 @@ TEST(EmulatedExpmPlan, FollowsAMatrixThatChanges) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::emulated_test

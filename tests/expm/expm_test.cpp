@@ -11,7 +11,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle {
+namespace heddle::expm_test {
 namespace {
 
 using test::Complex;
@@ -380,4 +380,4 @@ TEST(ExpmErrors, AreThrownOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::expm_test

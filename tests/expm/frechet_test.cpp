@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::frechet_test {
 namespace {
 
 using test::Complex;
@@ -428,4 +428,4 @@ TEST(FrechetScheme, BetasBoundProductsOfPowers) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::frechet_test

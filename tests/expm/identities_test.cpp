@@ -9,7 +9,7 @@
 #include <complex>
 #include <vector>
 
-namespace heddle {
+namespace heddle::identities_test {
 namespace {
 
 constexpr Index n = 96;
@@ -187,4 +187,4 @@ TEST(ComplexProducts, ThreeLoseRelativeAccuracyOfASmallImaginaryPart) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::identities_test

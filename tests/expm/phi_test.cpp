@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::phi_test {
 namespace {
 
 using test::Complex;
@@ -397,4 +397,4 @@ TYPED_TEST(Phi, OfNothingIsNothing) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::phi_test

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace heddle {
+namespace heddle::predict_test {
 namespace {
 
 constexpr ClusterShape four_nodes_of_two{4, 2, true};
@@ -134,4 +134,4 @@ TEST(PredictExpm, RefusesWhatHasNoPrediction) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::predict_test

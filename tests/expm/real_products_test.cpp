@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace heddle::impl {
+namespace heddle::impl::real_products_test {
 namespace {
 
 constexpr Index n = 203;  // Not a multiple of a tile, a panel or the number of ranks.
@@ -119,4 +119,4 @@ TEST(RealProducts, AreProbedWhereNormsAreNotTrusted) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::real_products_test

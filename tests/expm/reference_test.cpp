@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::reference_test {
 namespace {
 
 using test::Complex;
@@ -116,4 +116,4 @@ TYPED_TEST(HardMatrices, RangeOfTheNumbers) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::reference_test

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::table_test {
 namespace {
 
 using hunt::Array;
@@ -407,4 +407,4 @@ TYPED_TEST(ExponentialTable, SquaringsForOneBlockDoNotSpoilAnother) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::table_test

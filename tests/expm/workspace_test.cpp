@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::workspace_test {
 namespace {
 
 constexpr Index points = 160;
@@ -98,4 +98,4 @@ TEST(ExpmWorkspace, ColumnsThatTheCallerHasChangeNoBit) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::workspace_test

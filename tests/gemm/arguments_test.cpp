@@ -14,7 +14,7 @@
 #include <complex>
 #include <limits>
 
-namespace heddle {
+namespace heddle::arguments_test {
 namespace {
 
 constexpr auto plain = Operation::none;
@@ -295,4 +295,4 @@ TYPED_TEST(GemmArguments, ScalarsAreWhateverConverts) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::arguments_test

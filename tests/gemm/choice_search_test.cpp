@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-namespace heddle {
+namespace heddle::choice_search_test {
 namespace {
 
 struct Shape {
@@ -194,4 +194,4 @@ TEST(Choice, ScalesWithoutJumps) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::choice_search_test

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <utility>
 
-namespace heddle::impl {
+namespace heddle::impl::choose_test {
 namespace {
 
 // A machine whose products have one rate for every tile, and emulated products `emulated` times that rate.
@@ -281,4 +281,4 @@ TEST(LimitedToMemory, LowersTheMostModuliNoFurtherThanToThoseNeeded) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::choose_test

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle {
+namespace heddle::emulation_probe_test {
 namespace {
 
 using test::exact_product;
@@ -229,4 +229,4 @@ TEST(ProbeOptions, HaveNames) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::emulation_probe_test

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace heddle {
+namespace heddle::emulation_ranks_test {
 namespace {
 
 template <class T> class EmulatedPlan : public ::testing::Test {
@@ -179,4 +179,4 @@ TEST(EmulatedPlanOptions, AreChecked) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::emulation_ranks_test

@@ -13,7 +13,7 @@
 #include <limits>
 #include <random>
 
-namespace heddle {
+namespace heddle::emulation_test {
 namespace {
 
 using test::exact_product;
@@ -431,4 +431,4 @@ TEST(Emulation, RefusesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::emulation_test

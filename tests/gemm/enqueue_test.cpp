@@ -38,7 +38,7 @@ constexpr bool counts_news = true;
 constexpr bool counts_news = false;
 #endif
 
-namespace heddle {
+namespace heddle::enqueue_test {
 namespace {
 
 constexpr Operation none = Operation::none;
@@ -343,4 +343,4 @@ TEST(EnqueueOnce, TakesNothingOfTheHostOnOneRank) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::enqueue_test

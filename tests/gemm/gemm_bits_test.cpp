@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace heddle {
+namespace heddle::gemm_bits_test {
 namespace {
 
 template <class T> class GemmBits : public ::testing::Test {};
@@ -198,4 +198,4 @@ TEST(ExpmBits, AreTheSameForAnyRanksAndPlacements) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::gemm_bits_test

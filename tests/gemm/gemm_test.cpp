@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-namespace heddle {
+namespace heddle::gemm_test {
 namespace {
 
 template <class T> class Gemm : public ::testing::Test {
@@ -284,4 +284,4 @@ TEST(GemmReport, CountsWhatWasMovedAndDone) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::gemm_test

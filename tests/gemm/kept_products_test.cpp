@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::impl {
+namespace heddle::impl::kept_products_test {
 namespace {
 
 // Returns X with X^T = sign X, or any matrix if sign is 0.
@@ -124,4 +124,4 @@ TEST(KeptProducts, MakeResiduesAnewOfWhatWasWrittenAndTakeTheRoomOfWhatHasGone) 
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::kept_products_test

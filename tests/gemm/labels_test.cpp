@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle {
+namespace heddle::labels_test {
 namespace {
 
 TEST(Kokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
@@ -56,4 +56,4 @@ TEST(Kokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::labels_test

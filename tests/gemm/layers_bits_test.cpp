@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::layers_bits_test {
 namespace {
 
 constexpr Index m = 83;
@@ -177,4 +177,4 @@ TYPED_TEST(LayersBits, APlanInLayersIsUsedAgain) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::layers_bits_test

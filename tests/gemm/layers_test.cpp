@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace heddle::impl {
+namespace heddle::impl::layers_test {
 namespace {
 
 struct Plan {
@@ -351,4 +351,4 @@ TEST(ChooseLayers, TakesWhatIsAskedForWithItsGrid) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::layers_test

@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-namespace heddle {
+namespace heddle::math_test {
 namespace {
 
 constexpr auto none = Operation::none;
@@ -164,4 +164,4 @@ TYPED_TEST(MathModes, ModesThatAreOneHaveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::math_test

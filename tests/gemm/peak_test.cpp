@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace heddle {
+namespace heddle::peak_test {
 namespace {
 
 // Noise of measurements, also on shared cores.
@@ -36,4 +36,4 @@ TYPED_TEST(Peak, IsAtLeastTheRateOfTheBestProduct) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::peak_test

@@ -13,7 +13,7 @@
 #include <optional>
 #include <random>
 
-namespace heddle {
+namespace heddle::published_tile_test {
 namespace {
 
 using test::rates_of;
@@ -144,4 +144,4 @@ TEST(PublishedTile, HasAName) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::published_tile_test

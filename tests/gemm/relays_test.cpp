@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace heddle::impl {
+namespace heddle::impl::relays_test {
 namespace {
 
 // 8 ranks, n x n in blocks of (n / 2) x (n / 4) on 2 x 4 ranks, `per_node` ranks per node.
@@ -98,4 +98,4 @@ TEST(Relays, AreNoneOnOneNodeAndFromHostMemory) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::relays_test

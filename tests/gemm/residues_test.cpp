@@ -15,7 +15,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::impl {
+namespace heddle::impl::residues_test {
 namespace {
 
 constexpr Field fields[] = {Field::real, Field::complex};
@@ -347,4 +347,4 @@ TEST(Panels, HoldsFewColumnsAtOnceOnCpus) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::residues_test

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-namespace heddle::impl {
+namespace heddle::impl::schedule_test {
 namespace {
 
 struct Case {
@@ -363,4 +363,4 @@ TEST(Schedule, PiecesMakeUpTheirRegion) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::schedule_test

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::symmetric_test {
 namespace {
 
 TEST(HalfOfTheTiles, HoldsOneOfEachPairAndNearlyAsManyInEachRow) {
@@ -126,4 +126,4 @@ TYPED_TEST(SymmetricProduct, RefusesWhatIsNotSquare) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::symmetric_test

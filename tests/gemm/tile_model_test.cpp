@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::tile_model_test {
 namespace {
 
 using test::rates_of;
@@ -307,4 +307,4 @@ TEST(TileModel, WhatComesFromOtherNodesHidesByAShareOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::tile_model_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <type_traits>
 
-namespace heddle {
+namespace heddle::timeline_test {
 namespace {
 
 // Driver and library pass intervals between ranks as bytes.
@@ -108,4 +108,4 @@ TEST(HiddenShare, AsksForNoOrder) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::timeline_test

@@ -11,12 +11,8 @@
 #include <random>
 #include <vector>
 
-namespace heddle::test {
+namespace heddle::test::agreement_test {
 namespace {
-
-// Arguments of the latest call of XERBLA.
-std::string refused;
-int refused_position = 0;
 
 Routine* other_blas(const std::string& name) {
   return routine_of("libblas.so.3", name);
@@ -282,12 +278,12 @@ TEST(WrongArguments, AreRefusedByXerbla) {
   std::vector<double> A(4, 1.0);
   const double* a = A.data();
   const auto position = [&](const std::string& name, const Arguments& arguments) {
-    refused_position = 0;
+    last_refusal.position = 0;
     call(blas_function<Routine>(name), arguments);
-    return refused_position;
+    return last_refusal.position;
   };
   EXPECT_EQ(position("dgemm_", {"X", "N", &n, &n, &n, &one, a, &n, a, &n, &one, a, &n}), 1);
-  EXPECT_EQ(refused, "DGEMM ");
+  EXPECT_EQ(last_refusal.routine, "DGEMM ");
   EXPECT_EQ(position("dgemm_", {"N", "N", &negative, &n, &n, &one, a, &n, a, &n, &one, a, &n}), 3);
   EXPECT_EQ(position("dgemm_", {"N", "N", &n, &n, &n, &one, a, &wrong, a, &n, &one, a, &n}), 8);
   EXPECT_EQ(position("dgemm_", {"N", "N", &n, &n, &n, &one, a, &n, a, &n, &one, a, &wrong}), 13);
@@ -295,7 +291,7 @@ TEST(WrongArguments, AreRefusedByXerbla) {
   EXPECT_EQ(position("dsyrk_", {"L", "N", &n, &n, &one, a, &n, &one, a, &wrong}), 10);
   EXPECT_EQ(position("dgemv_", {"N", &n, &n, &one, a, &n, a, &zero, &one, a, &n}), 8);
   EXPECT_EQ(position("dtrsv_", {"L", "N", "N", &n, a, &wrong, a, &n}), 6);
-  EXPECT_EQ(refused, "DTRSV ");
+  EXPECT_EQ(last_refusal.routine, "DTRSV ");
   EXPECT_EQ(A, std::vector<double>(4, 1.0));
 }
 
@@ -307,25 +303,16 @@ TEST(WrongArguments, AreRefusedByXerblaOfCblas) {
       blas_function<void(int, int, int, int, double, const double*, int, const double*, int, double, double*, int)>(
           "cblas_dgemv");
   syr2k(101, 121, 111, 2, 2, 1.0, A.data(), 1, A.data(), 2, 1.0, A.data(), 2);
-  EXPECT_EQ(refused, "cblas_dsyr2k");
-  EXPECT_EQ(refused_position, 8);
+  EXPECT_EQ(last_refusal.routine, "cblas_dsyr2k");
+  EXPECT_EQ(last_refusal.position, 8);
   // Positions are those of the call, by rows too.
   gemv(101, 111, -1, 2, 1.0, A.data(), 2, A.data(), 1, 1.0, A.data(), 1);
-  EXPECT_EQ(refused, "cblas_dgemv");
-  EXPECT_EQ(refused_position, 3);
+  EXPECT_EQ(last_refusal.routine, "cblas_dgemv");
+  EXPECT_EQ(last_refusal.position, 3);
   gemv(99, 111, 2, 2, 1.0, A.data(), 2, A.data(), 1, 1.0, A.data(), 1);
-  EXPECT_EQ(refused_position, 1);
+  EXPECT_EQ(last_refusal.position, 1);
   EXPECT_EQ(A, std::vector<double>(4, 1.0));
 }
 
 }  // namespace
-}  // namespace heddle::test
-
-extern "C" void cblas_xerbla(int position, const char* name, const char* /*form*/, ...) {
-  heddle::test::refused = name;
-  heddle::test::refused_position = position;
-}
-extern "C" void xerbla_(const char* name, const int* position, std::size_t length) {
-  heddle::test::refused.assign(name, length);
-  heddle::test::refused_position = *position;
-}
+}  // namespace heddle::test::agreement_test

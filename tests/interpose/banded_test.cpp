@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::banded_test {
 namespace {
 
 constexpr int row_major = 101;
@@ -439,4 +439,4 @@ TEST(Modified, RotationsZeroTheSecondElement) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::banded_test

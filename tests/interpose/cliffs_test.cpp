@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::cliffs_test {
 namespace {
 
 namespace library = impl::interpose;
@@ -127,4 +127,4 @@ TYPED_TEST(Cliffs, ProductsOfAnyValuesArePlaced) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::cliffs_test

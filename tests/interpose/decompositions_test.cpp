@@ -9,7 +9,7 @@
 #include <limits>
 #include <map>
 
-namespace heddle::test {
+namespace heddle::test::decompositions_test {
 namespace {
 
 template <class T> class Decompositions : public testing::Test {
@@ -396,4 +396,4 @@ TYPED_TEST(Decompositions, HaveOneSetOfBitsByAllNames) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::decompositions_test

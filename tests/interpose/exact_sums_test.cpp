@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace heddle::test {
+namespace heddle::test::exact_sums_test {
 namespace {
 
 template <class T> class ExactSums : public testing::Test {
@@ -217,4 +217,4 @@ TYPED_TEST(ExactSums, Substitution) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::exact_sums_test

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace heddle::test {
+namespace heddle::test::exceptions_test {
 namespace {
 
 constexpr int watched = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW;
@@ -320,4 +320,4 @@ TYPED_TEST(Exceptions, LapackNeedsNoLargeStack) {
 #endif
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::exceptions_test

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::extremes_test {
 namespace {
 
 template <class T> class Extremes : public RoutinesOf<T> {};
@@ -277,4 +277,4 @@ TYPED_TEST(Extremes, LeastSquaresWithoutRightSidesDoNothing) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::extremes_test

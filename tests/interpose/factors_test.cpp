@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::test {
+namespace heddle::test::factors_test {
 namespace {
 
 Routine* other_lapack(const std::string& name) {
@@ -173,7 +173,4 @@ TYPED_TEST(Factors, SayWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace heddle::test
-
-// Nothing is to be printed.
-extern "C" void xerbla_(const char* /*name*/, const int* /*position*/, std::size_t /*length*/) {}
+}  // namespace heddle::test::factors_test

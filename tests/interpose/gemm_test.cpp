@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace heddle::test {
+namespace heddle::test::gemm_test {
 namespace {
 
 template <class T, class I>
@@ -326,4 +326,4 @@ TEST(InterposedGemm, TakesCallsOfSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::gemm_test

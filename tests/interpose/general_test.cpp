@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace heddle::test {
+namespace heddle::test::general_test {
 namespace {
 
 template <class T> class General : public testing::Test {
@@ -404,16 +404,12 @@ TYPED_TEST(General, WrongArgumentsAreNamed) {
     return info;
   };
   const int last = is_complex<T> ? 12 : 13;
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
   EXPECT_EQ(info_of("Q", "V", &n, &n, &n, &length), -1);
   EXPECT_EQ(info_of("V", "Q", &n, &n, &n, &length), -2);
   EXPECT_EQ(info_of("V", "V", &few, &n, &n, &length), -5);
   EXPECT_EQ(info_of("V", "V", &n, &few, &n, &length), 4 - last);
   EXPECT_EQ(info_of("V", "V", &n, &n, &few, &length), 2 - last);
   EXPECT_EQ(info_of("V", "V", &n, &n, &n, &few), -last);
-  testing::internal::GetCapturedStderr();
-  testing::internal::GetCapturedStdout();
 }
 
 // The bits that every machine has.
@@ -428,4 +424,4 @@ TYPED_TEST(General, BitsAreThoseOfAnyMachine) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::general_test

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::graded_test {
 namespace {
 
 template <class T> class Graded : public RoutinesOf<T> {
@@ -292,4 +292,4 @@ TYPED_TEST(Graded, SpectraOfGradingsInAnyOrderAreFound) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::graded_test

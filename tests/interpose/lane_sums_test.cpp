@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace heddle::test {
+namespace heddle::test::lane_sums_test {
 namespace {
 
 using impl::interpose::LaneSums;
@@ -80,4 +80,4 @@ TEST(LaneSums, OfFloats) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::lane_sums_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace heddle::test {
+namespace heddle::test::least_squares_test {
 namespace {
 
 template <class T> struct Solution {
@@ -332,6 +332,4 @@ TYPED_TEST(LeastSquares, BitsAreThoseOfAnyMachine) {
 }
 
 }  // namespace
-}  // namespace heddle::test
-
-extern "C" void xerbla_(const char* /*name*/, const int* /*position*/, std::size_t /*length*/) {}
+}  // namespace heddle::test::least_squares_test

@@ -15,6 +15,13 @@
 
 namespace heddle::test {
 
+/// What the tests' XERBLA (xerbla.cpp), which takes the place of the library's, was told last.
+struct Refusal {
+  std::string routine;
+  int position = 0;
+};
+extern Refusal last_refusal;
+
 /// A function of libheddle_blas.so.
 template <class Function> Function* blas_function(const std::string& name) {
   static void* const library = dlopen(HEDDLE_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);

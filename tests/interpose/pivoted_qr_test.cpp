@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace heddle::test {
+namespace heddle::test::pivoted_qr_test {
 namespace {
 
 template <class T> struct Factors {
@@ -266,6 +266,4 @@ TYPED_TEST(PivotedQr, BitsAreThoseOfAnyMachine) {
 }
 
 }  // namespace
-}  // namespace heddle::test
-
-extern "C" void xerbla_(const char* /*name*/, const int* /*position*/, std::size_t /*length*/) {}
+}  // namespace heddle::test::pivoted_qr_test

@@ -4,7 +4,7 @@
 #include "interpose/hard_numbers.hpp"
 #include "interpose/placed/placed.hpp"
 
-namespace heddle::test {
+namespace heddle::test::portable_sums_test {
 namespace {
 
 template <class T> class PortableSums : public testing::Test {};
@@ -93,4 +93,4 @@ TYPED_TEST(PortableProducts, AreThoseOfTheLibrarysVectors) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::portable_sums_test

@@ -5,12 +5,8 @@
 #include <limits>
 #include <map>
 
-namespace heddle::test {
+namespace heddle::test::singular_test {
 namespace {
-
-// Arguments of the latest call of XERBLA.
-std::string refused_name;
-int refused_position = 0;
 
 template <class T> struct Decomposition {
   Dense<T> U;
@@ -276,8 +272,9 @@ TYPED_TEST(Singular, WrongArgumentsAreRefused) {
     arguments.push_back(&info);
     call(blas_function<Routine>(this->name(divide ? "gesdd" : "gesvd")), arguments);
     if (info < 0) {
-      EXPECT_EQ(refused_position, -info);
-      EXPECT_EQ(refused_name, std::string(1, static_cast<char>(letter<T> - 'a' + 'A')) + (divide ? "GESDD" : "GESVD"));
+      EXPECT_EQ(last_refusal.position, -info);
+      EXPECT_EQ(last_refusal.routine,
+                std::string(1, static_cast<char>(letter<T> - 'a' + 'A')) + (divide ? "GESDD" : "GESVD"));
     }
     return info;
   };
@@ -321,9 +318,4 @@ TYPED_TEST(Singular, BitsAreThoseOfAnyMachine) {
 }
 
 }  // namespace
-}  // namespace heddle::test
-
-extern "C" void xerbla_(const char* name, const int* position, std::size_t length) {
-  heddle::test::refused_name.assign(name, length);
-  heddle::test::refused_position = *position;
-}
+}  // namespace heddle::test::singular_test

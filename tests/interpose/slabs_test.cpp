@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::test {
+namespace heddle::test::slabs_test {
 namespace {
 
 using impl::interpose::HostCopies;
@@ -222,4 +222,4 @@ TYPED_TEST(Slabs, OfOneElementAndOfLongSums) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::slabs_test

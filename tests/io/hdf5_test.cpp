@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::hdf5_test {
 namespace {
 
 using test::error_of;
@@ -319,4 +319,4 @@ TEST_F(Hdf5Matrix, RefusesAFolderThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::hdf5_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace heddle {
+namespace heddle::matrix_market_refused_test {
 namespace {
 
 struct Refused {
@@ -168,4 +168,4 @@ TEST_F(MatrixMarketRefused, FilesThatCantBeRead) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::matrix_market_refused_test

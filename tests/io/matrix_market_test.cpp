@@ -8,7 +8,7 @@
 #include <complex>
 #include <vector>
 
-namespace heddle {
+namespace heddle::matrix_market_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -208,4 +208,4 @@ TEST_F(MatrixMarket, WritesTheFormatAsItIsSpecified) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::matrix_market_test

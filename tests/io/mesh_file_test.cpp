@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace heddle {
+namespace heddle::mesh_file_test {
 namespace {
 
 using test::array;
@@ -136,4 +136,4 @@ TEST_F(MeshFilesRefused, FilesThatCantBeRead) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_file_test

@@ -1,7 +1,7 @@
 // Gmsh's files that are wrong: each is refused with file, place and reason.
 #include "mesh_support.hpp"
 
-namespace heddle {
+namespace heddle::mesh_gmsh_refused_test {
 namespace {
 
 const std::string format = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n";
@@ -169,4 +169,4 @@ TEST_F(GmshRefused, BinaryFilesSayWhichByte) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_gmsh_refused_test

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace heddle {
+namespace heddle::mesh_gmsh_test {
 namespace {
 
 using test::mesh_data;
@@ -257,4 +257,4 @@ TEST_F(GmshText, LargerThanAnyBuffer) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_gmsh_test

@@ -2,7 +2,7 @@
 // reason. Beside VTK's own files they are in tests/search/vtk_agreement_test.cpp.
 #include "mesh_support.hpp"
 
-namespace heddle {
+namespace heddle::mesh_legacy_datasets_test {
 namespace {
 
 class LegacyDatasets : public ::testing::Test {
@@ -80,4 +80,4 @@ TEST_F(LegacyDatasets, GridsWithTheirDimensions) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_legacy_datasets_test

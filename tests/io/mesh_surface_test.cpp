@@ -7,7 +7,7 @@
 #include <bit>
 #include <tuple>
 
-namespace heddle {
+namespace heddle::mesh_surface_test {
 namespace {
 
 using HostFaces = FaceList<Index, Kokkos::HostSpace>;
@@ -271,4 +271,4 @@ TEST_F(MeshSurfaces, PolyhedraOfLegacyFiles) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_surface_test

@@ -1,7 +1,7 @@
 // VTK's files that are wrong: each is refused with file, place and reason, and nothing is printed.
 #include "mesh_support.hpp"
 
-namespace heddle {
+namespace heddle::mesh_vtk_refused_test {
 namespace {
 
 const std::string taken =
@@ -425,4 +425,4 @@ TEST_F(VtkRefused, LegacyCutShort) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_vtk_refused_test

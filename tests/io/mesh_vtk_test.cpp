@@ -7,7 +7,7 @@
 #include <cmath>
 #include <csignal>
 
-namespace heddle {
+namespace heddle::mesh_vtk_test {
 namespace {
 
 using test::all_encodings;
@@ -318,4 +318,4 @@ TEST_F(VtkFiles, WhatCantBeWritten) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::mesh_vtk_test

@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::npy_test {
 namespace {
 
 constexpr char here = std::endian::native == std::endian::little ? '<' : '>';
@@ -250,4 +250,4 @@ TEST_F(Npy, WritesTheFormatAsItIsDescribed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::npy_test

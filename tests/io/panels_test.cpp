@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::impl {
+namespace heddle::impl::panels_test {
 namespace {
 
 // Panels cover all columns in order, and every element of a panel has the owner and the place that it has in the whole.
@@ -56,4 +56,4 @@ TEST(IoPanels, WidthIsAboutSixtyFourMebibytes) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::panels_test

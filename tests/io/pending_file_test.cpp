@@ -11,7 +11,7 @@
 #include <csignal>
 #include <fstream>
 
-namespace heddle {
+namespace heddle::pending_file_test {
 namespace {
 
 std::string text_of(const std::filesystem::path& path) {
@@ -194,4 +194,4 @@ TEST_F(PendingFileTest, ASignalHandlerCanRemoveAll) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::pending_file_test

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace heddle {
+namespace heddle::round_trip_test {
 namespace {
 
 template <Scalar T> bool same_bits(const T& one, const T& other) {
@@ -182,4 +182,4 @@ TEST(MatrixFile, RefusesToWriteWhatMatrixMarketCantHold) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::round_trip_test

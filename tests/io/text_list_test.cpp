@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace heddle {
+namespace heddle::text_list_test {
 namespace {
 
 class TextList : public ::testing::Test {
@@ -100,4 +100,4 @@ TEST_F(TextList, RefusesWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::text_list_test

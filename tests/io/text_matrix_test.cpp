@@ -9,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-namespace heddle {
+namespace heddle::text_matrix_test {
 namespace {
 
 class TextMatrix : public ::testing::Test {
@@ -140,4 +140,4 @@ TEST_F(TextMatrix, RefusesToWriteWhatItCantHold) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::text_matrix_test

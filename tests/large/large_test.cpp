@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-namespace heddle {
+namespace heddle::large_test {
 namespace {
 
 constexpr Index two_31 = Index{1} << 31;
@@ -234,4 +234,4 @@ TEST_F(Large, Duplicates) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::large_test

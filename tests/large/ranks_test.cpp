@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace heddle {
+namespace heddle::ranks_test {
 namespace {
 
 constexpr Index edge = 46400;
@@ -142,4 +142,4 @@ TEST(LargeRanks, AMatrixMovesToAnotherRankAsItIsAndTransposed) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::ranks_test

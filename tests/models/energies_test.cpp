@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-namespace heddle::test {
+namespace heddle::test::energies_test {
 namespace {
 
 using models::FieldResult;
@@ -151,4 +151,4 @@ TEST(Energies, ALimitOfIterationsIsReported) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::energies_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::test {
+namespace heddle::test::exchange_correlation_test {
 namespace {
 
 using models::ExchangeCorrelation;
@@ -145,4 +145,4 @@ TEST(GaussianGradients, AreThoseOfTheFunctions) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::exchange_correlation_test

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::functionals_test {
 namespace {
 
 using models::Functional;
@@ -101,4 +101,4 @@ TEST(Functionals, OthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::functionals_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::integrals_test {
 namespace {
 
 using models::GaussianBasis;
@@ -180,4 +180,4 @@ TEST(Integrals, CoulombAndExchangeMatricesAreTheirSums) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::integrals_test

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::molecule_test {
 namespace {
 
 using models::electrons_of;
@@ -72,4 +72,4 @@ TEST(Basis, ThatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::molecule_test

@@ -3,7 +3,7 @@
 #include "support/errors.hpp"
 #include <heddle/models/soft_coulomb_field.hpp>
 
-namespace heddle::test {
+namespace heddle::test::soft_coulomb_test {
 namespace {
 
 using models::FieldResult;
@@ -101,4 +101,4 @@ TEST(SoftCoulomb, OrbitalsOfAnotherBasisAreRefused) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::soft_coulomb_test

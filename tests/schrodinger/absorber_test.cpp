@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::absorber_test {
 namespace {
 
 using schrodinger::Absorber;
@@ -176,4 +176,4 @@ TEST(Absorber, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::absorber_test

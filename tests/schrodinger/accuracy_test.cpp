@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace heddle::test {
+namespace heddle::test::accuracy_test {
 namespace {
 
 using schrodinger::Envelope;
@@ -210,4 +210,4 @@ TEST(Accuracy, GridsThatDoNotResolve) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::accuracy_test

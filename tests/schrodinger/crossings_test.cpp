@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace heddle::test {
+namespace heddle::test::crossings_test {
 namespace {
 
 constexpr Index n = 200;
@@ -94,4 +94,4 @@ TEST(Crossings, NothingIsFilledWhereNothingMoves) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::crossings_test

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace heddle::test {
+namespace heddle::test::device_test {
 namespace {
 
 using schrodinger::Observables;
@@ -144,4 +144,4 @@ TEST(EigenstatesAhead, AFailureIsThrownWhereTheyAreWanted) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::device_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::test {
+namespace heddle::test::dynamics_test {
 namespace {
 
 TEST(Dynamics, MidpointIsOfSecondOrder) {
@@ -87,4 +87,4 @@ TEST(Dynamics, EigenstateOnlyTurnsItsPhase) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::dynamics_test

@@ -11,7 +11,7 @@
 
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::eigenstates_test {
 namespace {
 
 using schrodinger::lowest_eigenstates;
@@ -256,4 +256,4 @@ TEST(Davidson, DeepNarrowHoleIsSolvedAllTheSame) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::eigenstates_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::test {
+namespace heddle::test::exact_solutions_test {
 namespace {
 
 TEST(ExactSolution, CoherentStateSwings) {
@@ -80,4 +80,4 @@ TEST(ExactSolution, DriftingNucleiCarryTheElectron) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::exact_solutions_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::test {
+namespace heddle::test::hamiltonian_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -216,4 +216,4 @@ TEST(HamiltonianMatrix, AgreesWithItsProduct) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::hamiltonian_test

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::imaginary_time_test {
 namespace {
 
 using schrodinger::imaginary_time_states;
@@ -94,4 +94,4 @@ TEST(ImaginaryTime, SameBitsOnAnyNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::imaginary_time_test

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace heddle::test {
+namespace heddle::test::labels_test {
 namespace {
 
 std::set<std::string>& heard() {
@@ -51,4 +51,4 @@ TEST(Labels, BeginWithHeddle) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::labels_test

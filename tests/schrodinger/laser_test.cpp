@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace heddle::test {
+namespace heddle::test::laser_test {
 namespace {
 
 using schrodinger::Pulse;
@@ -140,4 +140,4 @@ TEST(Laser, WeakIonisationIsThatOfPerturbationTheory) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::laser_test

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <random>
 
-namespace heddle::test {
+namespace heddle::test::nodes_test {
 namespace {
 
 using schrodinger::node_positions;
@@ -188,4 +188,4 @@ TEST(Nodes, AreFollowedBySimulationsAndByThoseThatContinueThem) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::nodes_test

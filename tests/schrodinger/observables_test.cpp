@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::observables_test {
 namespace {
 
 using schrodinger::gaussian_packet;
@@ -111,4 +111,4 @@ TEST(InitialState, NormalisesWhatWouldOverflow) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::observables_test

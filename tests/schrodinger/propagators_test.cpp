@@ -10,7 +10,7 @@
 #include <limits>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::propagators_test {
 namespace {
 
 using schrodinger::Absorber;
@@ -420,4 +420,4 @@ TEST(Propagators, RefuseWhatTheyAreNot) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::propagators_test

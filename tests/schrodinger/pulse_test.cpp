@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::pulse_test {
 namespace {
 
 using schrodinger::Envelope;
@@ -129,4 +129,4 @@ TEST(Pulse, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::pulse_test

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::test::ranks_test {
 namespace {
 
 TEST(Ranks, SameBitsOnAnyNumberOfRanks) {
@@ -124,4 +124,4 @@ TEST(Ranks, RefusesWhatCannotRun) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::ranks_test

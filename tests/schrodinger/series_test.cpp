@@ -14,7 +14,7 @@
 #include <limits>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::series_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -191,4 +191,4 @@ TEST(SplitOperator, WallsOfWiderDifferences) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::series_test

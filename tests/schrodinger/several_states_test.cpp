@@ -8,7 +8,7 @@
 
 #include <tuple>
 
-namespace heddle::test {
+namespace heddle::test::several_states_test {
 namespace {
 
 using schrodinger::Absorber;
@@ -124,4 +124,4 @@ TEST(SeveralStates, RefusesNone) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::several_states_test

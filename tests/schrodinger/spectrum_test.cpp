@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::spectrum_test {
 namespace {
 
 using schrodinger::autocorrelation_spectrum;
@@ -113,4 +113,4 @@ TEST(Spectrum, RefusesRecordsThatHaveGaps) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::spectrum_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <numbers>
 
-namespace heddle::test {
+namespace heddle::test::stability_test {
 namespace {
 
 using schrodinger::Absorber;
@@ -201,4 +201,4 @@ TEST(StabilityOfStep, CountsWhatIsAbsorbed) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::stability_test

@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace heddle::search {
+namespace heddle::search::distributed_test {
 namespace {
 
 const std::vector<CellKind> solids = {CellKind::tetrahedron, CellKind::voxel, CellKind::hexahedron, CellKind::wedge,
@@ -214,4 +214,4 @@ TEST(FacesOverRanks, ABadCellOfOneRankIsRefusedOnAll) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::distributed_test

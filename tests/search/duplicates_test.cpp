@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::search {
+namespace heddle::search::duplicates_test {
 namespace {
 
 // Words as 64 bits of the same signedness.
@@ -246,4 +246,4 @@ TEST(SearchNames, AreReadBack) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::duplicates_test

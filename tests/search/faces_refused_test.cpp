@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace heddle::search {
+namespace heddle::search::faces_refused_test {
 namespace {
 
 template <PointId Id> std::string refusal(const Mesh<Id>& mesh, const ExternalFacesOptions& options = {}) {
@@ -123,4 +123,4 @@ TEST(GridsRefuse, NumbersThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::faces_refused_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace heddle::search {
+namespace heddle::search::faces_test {
 namespace {
 
 const std::vector<CellKind> solids = {CellKind::tetrahedron, CellKind::voxel, CellKind::hexahedron, CellKind::wedge,
@@ -401,4 +401,4 @@ TEST(ExternalFacesOf, AMeshInSeveralPasses) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::faces_test

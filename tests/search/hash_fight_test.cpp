@@ -12,7 +12,7 @@
 #include <random>
 #include <unordered_map>
 
-namespace heddle::search {
+namespace heddle::search::hash_fight_test {
 namespace {
 
 using Side = std::array<std::uint32_t, 3>;
@@ -149,4 +149,4 @@ TEST(HashFight, PlacesAreHashesModuloTwiceTheKeys) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::hash_fight_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::search {
+namespace heddle::search::labels_test {
 namespace {
 
 TEST(SearchKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
@@ -40,4 +40,4 @@ TEST(SearchKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::labels_test

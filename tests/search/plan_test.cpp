@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::search {
+namespace heddle::search::plan_test {
 namespace {
 
 // Allocations that Kokkos Tools reports. Kokkos' own scratch memory counts only on CPUs: on GPUs it has several pools
@@ -225,4 +225,4 @@ TEST(DuplicatesPlanOf, FindsTheSameGroupsInKeptMemory) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::plan_test

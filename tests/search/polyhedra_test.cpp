@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle::search {
+namespace heddle::search::polyhedra_test {
 namespace {
 
 using Polyhedron = std::vector<std::vector<Index>>;
@@ -118,4 +118,4 @@ TEST(ExternalFacesOfPolyhedra, AreRefusedWhereTheyDoNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::polyhedra_test

@@ -14,7 +14,7 @@
 #include <numeric>
 #include <random>
 
-namespace heddle::search {
+namespace heddle::search::sort_test {
 namespace {
 
 template <class Types> class Sorts : public ::testing::Test {};
@@ -181,4 +181,4 @@ TEST(SeveralPasses, ArePlanned) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::sort_test

@@ -26,7 +26,7 @@
 #include <filesystem>
 #include <random>
 
-namespace heddle::search {
+namespace heddle::search::vtk_agreement_test {
 namespace {
 
 using Polygons = std::multiset<std::vector<Index>>;
@@ -256,4 +256,4 @@ TEST(FilesBesideVtk, PolygonalDataAreTheSame) {
 }
 
 }  // namespace
-}  // namespace heddle::search
+}  // namespace heddle::search::vtk_agreement_test

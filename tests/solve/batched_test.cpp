@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::batched_test {
 namespace {
 
 template <Scalar T> using Batch = Kokkos::View<T***, Kokkos::LayoutLeft, MemorySpace>;
@@ -213,4 +213,4 @@ TEST(SolveBatchedOnce, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::batched_test

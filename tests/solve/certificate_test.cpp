@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-namespace heddle {
+namespace heddle::certificate_test {
 namespace {
 
 template <class T> class Certificates : public test::OverRanks<T> {
@@ -170,4 +170,4 @@ TYPED_TEST(Certificates, OfNoughtAndOfWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::certificate_test

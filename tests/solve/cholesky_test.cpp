@@ -12,7 +12,7 @@
 #include <limits>
 #include <utility>
 
-namespace heddle {
+namespace heddle::cholesky_test {
 namespace {
 
 // Hermitian and diagonally dominant: random numbers with parts up to 1, and 2 n on the diagonal.
@@ -301,4 +301,4 @@ TEST(Cholesky, EdgesAndMistakes) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::cholesky_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::correct_rounding_test {
 namespace {
 
 template <class T> class CorrectRounding : public test::OverRanks<T> {
@@ -212,4 +212,4 @@ TYPED_TEST(CorrectRounding, TakesTheMemoryOfACertificate) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::correct_rounding_test

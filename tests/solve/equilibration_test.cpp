@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::equilibration_test {
 namespace {
 
 // Exponents of the rows or columns of a matrix, within +-12 so that products stay within the range of floats.
@@ -145,4 +145,4 @@ TYPED_TEST(Equilibrated, WhatCannotBeScaledIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::equilibration_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::graded_test {
 namespace {
 
 template <class T> class Graded : public test::OverRanks<T> {
@@ -285,4 +285,4 @@ TYPED_TEST(Graded, DenormalSolutionsHaveSmallScaledResiduals) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::graded_test

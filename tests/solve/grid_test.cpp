@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::grid_test {
 namespace {
 
 using test::same_bits;
@@ -263,4 +263,4 @@ TYPED_TEST(Grids, RefusesGridsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::grid_test

@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-namespace heddle {
+namespace heddle::host_memory_test {
 namespace {
 
 template <class T> class HostMemory : public test::OverRanks<T> {
@@ -336,4 +336,4 @@ TYPED_TEST(HostMemory, ProgressRises) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::host_memory_test

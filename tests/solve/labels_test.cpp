@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heddle {
+namespace heddle::labels_test {
 namespace {
 
 TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
@@ -47,4 +47,4 @@ TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::labels_test

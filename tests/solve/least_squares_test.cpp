@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::least_squares_test {
 namespace {
 
 using test::conjugate_of;
@@ -333,4 +333,4 @@ TYPED_TEST(LeastSquares, RightHandSidesMayBeOfAnySize) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::least_squares_test

@@ -13,7 +13,7 @@
 #include <limits>
 #include <utility>
 
-namespace heddle {
+namespace heddle::lu_test {
 namespace {
 
 template <Scalar T> MatrixView<T> on_device(const HostMatrix<T>& host) {
@@ -320,4 +320,4 @@ TYPED_TEST(LuFactors, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::lu_test

@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-namespace heddle {
+namespace heddle::memory_test {
 namespace {
 
 // Current allocations by address, their peak, and the allocations at the peak.
@@ -231,4 +231,4 @@ TYPED_TEST(Memory, BeyondTheLimitIsRefusedBeforeWork) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::memory_test

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::qr_accuracy_test {
 namespace {
 
 using test::conjugate_of;
@@ -236,4 +236,4 @@ TYPED_TEST(QrAccuracy, InfoIsTheFirstStepWithoutADiagonal) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::qr_accuracy_test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::qr_test {
 namespace {
 
 template <class T> class QrFactors : public test::OverRanks<T> {
@@ -205,4 +205,4 @@ TYPED_TEST(QrFactors, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::qr_test

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle {
+namespace heddle::range_test {
 namespace {
 
 template <class T> class Ranges : public test::OverRanks<T> {
@@ -245,4 +245,4 @@ TYPED_TEST(Ranges, BlocksAndGroupsMayBeAsLargeAsNumbersGo) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::range_test

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::schedule_test {
 namespace {
 
 using impl::LuSchedule;
@@ -261,4 +261,4 @@ TEST(RowPlan, BringsEachRowThatIsWanted) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::schedule_test

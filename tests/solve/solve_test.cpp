@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle {
+namespace heddle::solve_test {
 namespace {
 
 using test::wide;
@@ -286,4 +286,4 @@ TYPED_TEST(Systems, RefuseWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::solve_test

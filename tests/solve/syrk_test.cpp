@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle {
+namespace heddle::syrk_test {
 namespace {
 
 using test::wide;
@@ -333,4 +333,4 @@ TYPED_TEST(RankUpdates, RefuseWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::syrk_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle {
+namespace heddle::views_test {
 namespace {
 
 using test::same_bits;
@@ -268,4 +268,4 @@ TYPED_TEST(Views, OfOtherStridesAreRefusedInOneLine) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::views_test

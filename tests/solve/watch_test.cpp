@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace heddle {
+namespace heddle::watch_test {
 namespace {
 
 class Watched : public ::testing::Test {
@@ -104,4 +104,4 @@ TEST(Share, IsThatOfTheFlops) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::watch_test

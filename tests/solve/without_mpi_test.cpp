@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace heddle {
+namespace heddle::without_mpi_test {
 namespace {
 
 // A = 4 n I + small numbers, Hermitian.
@@ -86,7 +86,7 @@ TYPED_TEST(WithoutMpi, SystemsAreSolved) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::without_mpi_test
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);

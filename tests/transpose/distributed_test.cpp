@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::distributed_test {
 namespace {
 
 template <Scalar T> struct IndexEntries {
@@ -139,4 +139,4 @@ TEST(DistributedTransposeRefuses, WhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::distributed_test

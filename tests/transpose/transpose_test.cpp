@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle {
+namespace heddle::transpose_test {
 namespace {
 
 // An element that says where it comes from: exact in every type for the extents used here.
@@ -363,4 +363,4 @@ TEST(TransposeVariants, HaveNames) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::transpose_test

@@ -16,7 +16,7 @@ class DirectMessage final : public Transfer {
   using Post = void (*)(void* data, int count, int partner, int tag, MPI_Comm comm, MPI_Request* request);
 
   DirectMessage(MPI_Comm comm, Turns& turns, std::span<std::byte> data, const Turns::Key& key,
-                std::span<const Event> after, bool receives, Post post, const Cut& cut)
+                std::span<const Event> after, bool receives, Post post, const MessageCut& cut)
       : comm_(comm),
         turns_(turns),
         key_(key),
@@ -97,8 +97,8 @@ class DirectTransport final : public TransportImplementation {
   // Between nodes two ranks often share one connection, in which what one of them sends goes in order: a word that the
   // other waits for, before it sends anything in its turn, comes after all the data ahead of it. With whole bands
   // ahead, the link was idle one way a fifth of the time. A GPU-aware MPI moves device memory by itself.
-  [[nodiscard]] Cut cut_for(int partner) const {
-    return on_host && !ranks().on_one_node(partner) ? cut_between_nodes : Cut{};
+  [[nodiscard]] MessageCut cut_for(int partner) const {
+    return on_host && !ranks().on_one_node(partner) ? cut_between_nodes : MessageCut{};
   }
 
   Turns sends_;

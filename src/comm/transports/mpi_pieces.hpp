@@ -79,17 +79,17 @@ void exchange_in_pieces(const std::vector<std::span<const std::byte>>& out, cons
 /// How a message is cut: the most bytes of a piece, and how many pieces may be under way side by side: `least`, or as
 /// many as come in `ahead` seconds at the message's rate so far, so that neither a slow link has much in its queues nor
 /// a fast one has nothing to do between two looks.
-struct Cut {
+struct MessageCut {
   std::size_t most = most_message_bytes;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   double ahead = 0.0;
 };
-inline constexpr Cut cut_between_nodes{std::size_t{96} << 10, 2, 0.01};
+inline constexpr MessageCut cut_between_nodes{std::size_t{96} << 10, 2, 0.01};
 
 /// One message as MPI requests; start(offset, count, request) posts each piece.
 class MpiPieces {
  public:
-  explicit MpiPieces(const Cut& cut = {}) : cut_(cut) {}
+  explicit MpiPieces(const MessageCut& cut = {}) : cut_(cut) {}
 
   template <class Start> void start(std::size_t bytes, const Start& start) {
     bytes_ = bytes;
@@ -133,7 +133,7 @@ class MpiPieces {
     return std::max(cut_.least, static_cast<std::size_t>(static_cast<double>(over_) * cut_.ahead / taken.count()));
   }
 
-  Cut cut_;
+  MessageCut cut_;
   std::chrono::steady_clock::time_point begin_;
   std::size_t bytes_ = 0;
   std::vector<MPI_Request> pieces_;

@@ -119,7 +119,7 @@ template <Scalar T> int KrylovSteps<T>::build(Index columns, ExpmActionReport& r
 }
 
 // exp(share time A) e_1 in the subspace of m vectors.
-template <Scalar T> SmallExponential KrylovSteps<T>::small_exponential(const Small& H, int m, double share) const {
+template <Scalar T> ProjectedExponential KrylovSteps<T>::small_exponential(const Small& H, int m, double share) const {
   const std::complex<double> time = problem_.time * share;
   const auto leading = static_cast<std::size_t>(dimension_) + 1;
   if (problem_.general()) {
@@ -135,14 +135,14 @@ template <Scalar T> SmallExponential KrylovSteps<T>::small_exponential(const Sma
     diagonal.push_back(skew ? along.imag() : along.real());
     below = H[j + 1 + leading * j].real();
   }
-  SmallExponential found = exponential_of_lanczos(diagonal, beside, time, skew);
+  ProjectedExponential found = exponential_of_lanczos(diagonal, beside, time, skew);
   found.y.resize(static_cast<std::size_t>(m), 0.0);
   return found;
 }
 
 // exp(share time A) e_1 in the subspace of m vectors of a general A, and along the next vector, which the element of H
 // below them couples (Y. Saad 1992, the corrected scheme).
-template <Scalar T> SmallExponential KrylovSteps<T>::corrected(const Small& H, int m, double share) const {
+template <Scalar T> ProjectedExponential KrylovSteps<T>::corrected(const Small& H, int m, double share) const {
   const auto leading = static_cast<std::size_t>(dimension_) + 1;
   Small larger(H.begin(), H.begin() + static_cast<std::ptrdiff_t>(leading * static_cast<std::size_t>(m)));
   larger.resize(leading * static_cast<std::size_t>(m + 1), 0.0);
@@ -193,7 +193,7 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   }
   const double truncation = libm::exp(log_bound(m, share));
   report.truncation += truncation;
-  std::vector<SmallExponential> exponentials;
+  std::vector<ProjectedExponential> exponentials;
   double sensitivity = 0.0;
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     exponentials.push_back(small_exponential(projected_[c], m, share));
@@ -222,7 +222,7 @@ template <Scalar T> bool KrylovSteps<T>::step(const MatrixView<T>& R, ExpmAction
   std::vector<Wide<T>> factors(static_cast<std::size_t>(last_vectors * columns));
   for (Index c = 0; c < columns; ++c) {
     const auto column = static_cast<std::size_t>(c);
-    const SmallExponential& found = exponentials[column];
+    const ProjectedExponential& found = exponentials[column];
     if (sizes[column] > 0.0) work_.exponents.add(column, static_cast<int>(std::clamp(found.exponent, -1e8, 1e8)));
     double squares = 0.0;
     for (std::size_t k = 0; k < found.y.size(); ++k) {

@@ -69,8 +69,8 @@ template <Scalar T> class KrylovSteps {
   // enough, or the dimension; for a general A one more vector than enough is built.
   int build(Index columns, ExpmActionReport& report);
   [[nodiscard]] double log_bound(int m, double share) const;
-  [[nodiscard]] SmallExponential small_exponential(const Small& H, int m, double share) const;
-  [[nodiscard]] SmallExponential corrected(const Small& H, int m, double share) const;
+  [[nodiscard]] ProjectedExponential small_exponential(const Small& H, int m, double share) const;
+  [[nodiscard]] ProjectedExponential corrected(const Small& H, int m, double share) const;
   [[nodiscard]] double largest_growth(double share) const;
 
   const ActionProblem<T>& problem_;

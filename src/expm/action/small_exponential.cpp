@@ -76,14 +76,14 @@ double normalise(std::vector<Complex>& X) {
 }
 
 // exp(time X) e_1.
-SmallExponential exponential(Square X, std::size_t m, const std::complex<double>& time) {
+ProjectedExponential exponential(Square X, std::size_t m, const std::complex<double>& time) {
   // Subtract the mean of the eigenvalues.
   std::complex<double> mean = 0.0;
   for (std::size_t i = 0; i < m; ++i) mean += std::complex<double>(X[i + m * i].real(), X[i + m * i].imag());
   mean /= static_cast<double>(m);
   for (std::size_t i = 0; i < m; ++i) X[i + m * i] -= Complex(mean.real(), mean.imag());
   const double norm = norm1(X, m) * std::abs(time);
-  SmallExponential found;
+  ProjectedExponential found;
   const auto size = static_cast<double>(m);
   // A step costs 1 / m of a squaring, after about twenty products.
   const double steps = std::max(std::ceil(norm), 1.0);
@@ -123,13 +123,13 @@ SmallExponential exponential(Square X, std::size_t m, const std::complex<double>
 
 }  // namespace
 
-SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::span<const double> beside,
-                                        const std::complex<double>& time, bool skew) {
+ProjectedExponential exponential_of_lanczos(std::span<const double> diagonal, std::span<const double> beside,
+                                            const std::complex<double>& time, bool skew) {
   const std::size_t m = diagonal.size();
   const std::complex<double> z = skew ? std::complex<double>(-time.imag(), time.real()) : time;
   std::vector<double> values, vectors;
   lapack::tridiagonal_all(diagonal, beside, values, vectors);
-  SmallExponential found;
+  ProjectedExponential found;
   double most = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < m; ++k) {
     most = std::max(most, z.real() * values[k]);
@@ -152,8 +152,8 @@ SmallExponential exponential_of_lanczos(std::span<const double> diagonal, std::s
   return found;
 }
 
-SmallExponential exponential_of_arnoldi(std::span<const Complex> H, int leading, int m,
-                                        const std::complex<double>& time, double unit) {
+ProjectedExponential exponential_of_arnoldi(std::span<const Complex> H, int leading, int m,
+                                            const std::complex<double>& time, double unit) {
   const auto size = static_cast<std::size_t>(m);
   Square X(size * size, 0.0);
   double largest = 0.0;
@@ -167,8 +167,8 @@ SmallExponential exponential_of_arnoldi(std::span<const Complex> H, int leading,
   for (std::size_t k = 0; k < moved.size(); ++k) {
     moved[k] += unit * largest * unit_from(mixed_bits(static_cast<std::uint64_t>(k + 1) * golden_step));
   }
-  SmallExponential found = exponential(std::move(X), size, time);
-  const SmallExponential other = exponential(std::move(moved), size, time);
+  ProjectedExponential found = exponential(std::move(X), size, time);
+  const ProjectedExponential other = exponential(std::move(moved), size, time);
   const double scale = libm::exp2(std::clamp(other.exponent - found.exponent, -2000.0, 2000.0));
   std::vector<Complex> difference = found.y;
   for (std::size_t i = 0; i < size; ++i) difference[i] -= scale * other.y[i];

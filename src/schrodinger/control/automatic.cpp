@@ -91,7 +91,7 @@ class Automatic : public Propagator {
     return std::clamp(0.01 * options_.tolerance * time_step_ / substeps, unit_roundoff<double>, 0.1);
   }
 
-  [[nodiscard]] PropagatorOptions options_for(const Candidate& candidate, double tolerance) const {
+  [[nodiscard]] PropagatorOptions options_for(const PropagatorCandidate& candidate, double tolerance) const {
     PropagatorOptions options;
     options.kind = candidate.kind;
     options.order = candidate.order;
@@ -110,7 +110,7 @@ class Automatic : public Propagator {
     return {.psi = agreed(error.psi), .probability = agreed(error.probability)};
   }
 
-  void take(const Candidate& candidate, int substeps, double tolerance) {
+  void take(const PropagatorCandidate& candidate, int substeps, double tolerance) {
     PropagatorOptions options = options_for(candidate, tolerance);
     options.substeps = substeps;
     chosen_ = make_propagator(comm_, hamiltonian_, time_step_, options);
@@ -226,7 +226,7 @@ class Automatic : public Propagator {
 
   // The largest error of any state per unit of time, from one step of dt/substeps at each of the times. Infinity if a
   // series would be too long.
-  double error_rate(const Candidate& candidate, int substeps, const std::vector<double>& begins,
+  double error_rate(const PropagatorCandidate& candidate, int substeps, const std::vector<double>& begins,
                     const std::vector<State>& before) {
     const double step = time_step_ / substeps;
     const auto whole = make_propagator(comm_, hamiltonian_, step, options_for(candidate, inner_tolerance(substeps)));
@@ -251,8 +251,8 @@ class Automatic : public Propagator {
   }
 
   // Number of substeps for the tolerance; 0: more than allowed.
-  int substeps_for(const Candidate& candidate, const std::vector<double>& begins, const std::vector<State>& states,
-                   double& rate) {
+  int substeps_for(const PropagatorCandidate& candidate, const std::vector<double>& begins,
+                   const std::vector<State>& states, double& rate) {
     double least = 1.0;
     for (const double begin : begins) {
       least = std::max(least, steps_for_field(hamiltonian_, begin, begin + time_step_));
@@ -272,8 +272,8 @@ class Automatic : public Propagator {
     }
   }
 
-  [[nodiscard]] std::vector<Candidate> candidates() const {
-    std::vector<Candidate> all = {{PropagatorKind::chebyshev, 2}};
+  [[nodiscard]] std::vector<PropagatorCandidate> candidates() const {
+    std::vector<PropagatorCandidate> all = {{PropagatorKind::chebyshev, 2}};
     // expm and magnus4 compute the same exponentials as matrices, so that their errors are known.
     all.push_back({PropagatorKind::expm, 2});
     if (hamiltonian_.moves()) {
@@ -285,7 +285,8 @@ class Automatic : public Propagator {
       all.push_back({PropagatorKind::split_operator, 4});
     }
     if (hamiltonian_.grid().kinetic != Kinetic::sinc) all.push_back({PropagatorKind::crank_nicolson, 2});
-    if (options_.order > 0) std::erase_if(all, [&](const Candidate& one) { return one.order != options_.order; });
+    if (options_.order > 0)
+      std::erase_if(all, [&](const PropagatorCandidate& one) { return one.order != options_.order; });
     // If H does not move, an exponential is exact in dt and of any order.
     if (all.empty() || (!hamiltonian_.moves() && options_.order == 4)) all.push_back({PropagatorKind::chebyshev, 4});
     return all;
@@ -293,7 +294,7 @@ class Automatic : public Propagator {
 
   void choose(double begin, double until, const std::vector<State>& states) {
     struct Judged {
-      Candidate candidate{};
+      PropagatorCandidate candidate{};
       int substeps = 1;
       double rate = 0.0;
       double seconds = 0.0;
@@ -301,7 +302,7 @@ class Automatic : public Propagator {
     const double steps = steps_of_run();
     const std::vector<double> begins = sample_times(begin, until);
     std::vector<Judged> judged;
-    for (const Candidate& candidate : candidates()) {
+    for (const PropagatorCandidate& candidate : candidates()) {
       Judged one{candidate, 1, 0.0, 0.0};
       if (candidate.kind == PropagatorKind::expm || candidate.kind == PropagatorKind::magnus4) {
         if (judged.empty() || judged.back().candidate.kind != PropagatorKind::chebyshev) continue;

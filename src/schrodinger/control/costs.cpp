@@ -35,7 +35,7 @@ constexpr double element = 1e-9;           // per element of the exponential in 
 
 }  // namespace
 
-double cost_of(const Candidate& candidate, const Hamiltonian& hamiltonian, double duration, double tolerance,
+double cost_of(const PropagatorCandidate& candidate, const Hamiltonian& hamiltonian, double duration, double tolerance,
                double steps) {
   const auto n = static_cast<double>(hamiltonian.grid().points);
   const bool moves = hamiltonian.moves();

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::driver {
+namespace heddle::driver::background_test {
 namespace {
 
 void pause() {
@@ -127,4 +127,4 @@ TEST(Background, AbandonedItFinishesTheJobUnderWayOnly) {
 }
 
 }  // namespace
-}  // namespace heddle::driver
+}  // namespace heddle::driver::background_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace heddle::driver {
+namespace heddle::driver::eig_spectrum_test {
 namespace {
 
 using Kokkos::complex;
@@ -87,4 +87,4 @@ TYPED_TEST(EigSpectrum, TakesIndefiniteAndEmptyMatrices) {
 }
 
 }  // namespace
-}  // namespace heddle::driver
+}  // namespace heddle::driver::eig_spectrum_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::driver {
+namespace heddle::driver::gemm_trace_clocks_test {
 namespace {
 
 TimelineInterval interval(TimelineKind kind, double begin, double end, int band = -1, int peer = -1) {
@@ -140,4 +140,4 @@ TEST(AlignClocks, MendsAnyOffsets) {
 }
 
 }  // namespace
-}  // namespace heddle::driver
+}  // namespace heddle::driver::gemm_trace_clocks_test

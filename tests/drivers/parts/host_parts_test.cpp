@@ -11,7 +11,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace heddle::driver {
+namespace heddle::driver::host_parts_test {
 namespace {
 
 // A free function: nvcc takes no kernel of a member that is not public, as a test's body is.
@@ -174,4 +174,4 @@ TYPED_TEST(HostPartsOf, NormsOfRows) {
 }
 
 }  // namespace
-}  // namespace heddle::driver
+}  // namespace heddle::driver::host_parts_test

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle::driver {
+namespace heddle::driver::product_check_test {
 namespace {
 
 template <class T> struct Random {
@@ -218,4 +218,4 @@ TYPED_TEST(ProductCheckOf, EmptyProducts) {
 }
 
 }  // namespace
-}  // namespace heddle::driver
+}  // namespace heddle::driver::product_check_test

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace heddle::driver {
+namespace heddle::driver::repeats_test {
 namespace {
 
 struct Timed {
@@ -59,4 +59,4 @@ TEST(Repeats, ABusyMachineIsNoted) {
 }
 
 }  // namespace
-}  // namespace heddle::driver
+}  // namespace heddle::driver::repeats_test

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace heddle {
+namespace heddle::action_bounds_test {
 namespace {
 
 using test::Complex;
@@ -447,4 +447,4 @@ TYPED_TEST(ActionBounds, OfMatricesFarFromOneOverTimesThatMakeUpForIt) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::action_bounds_test

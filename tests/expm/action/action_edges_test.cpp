@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace heddle {
+namespace heddle::action_edges_test {
 namespace {
 
 using test::block;
@@ -242,4 +242,4 @@ TEST(ActionKokkos, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::action_edges_test

@@ -13,7 +13,7 @@
 #include <numbers>
 #include <string>
 
-namespace heddle {
+namespace heddle::action_test {
 namespace {
 
 using test::block;
@@ -382,4 +382,4 @@ TEST(ActionOfRealMatrices, OnComplexVectorsIsThatOfComplexOnes) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::action_test

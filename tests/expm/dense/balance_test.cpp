@@ -11,7 +11,7 @@
 #include <functional>
 #include <limits>
 
-namespace heddle {
+namespace heddle::balance_test {
 namespace {
 
 using impl::apply_balance;
@@ -250,4 +250,4 @@ TYPED_TEST(Balancing, IsTheSameForAnyNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::balance_test

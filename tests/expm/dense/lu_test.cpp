@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace heddle {
+namespace heddle::lu_test {
 namespace {
 
 using impl::SystemSolver;
@@ -161,4 +161,4 @@ TYPED_TEST(Lu, TakesNoRowsAndRefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::lu_test

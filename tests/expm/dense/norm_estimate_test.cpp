@@ -14,7 +14,7 @@
 #include <limits>
 #include <numeric>
 
-namespace heddle {
+namespace heddle::norm_estimate_test {
 namespace {
 
 using impl::Parts;
@@ -253,4 +253,4 @@ TEST(ThinProducts, AreThoseOfTheMatrix) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::norm_estimate_test

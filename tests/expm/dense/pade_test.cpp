@@ -12,7 +12,7 @@
 #include <complex>
 #include <limits>
 
-namespace heddle {
+namespace heddle::pade_test {
 namespace {
 
 using impl::ComplexArithmetic;
@@ -306,4 +306,4 @@ TYPED_TEST(Pade, BitsAreThoseOfOneRank) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::pade_test

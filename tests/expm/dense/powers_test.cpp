@@ -11,7 +11,7 @@
 #include <optional>
 #include <tuple>
 
-namespace heddle {
+namespace heddle::powers_test {
 namespace {
 
 // The scheme for the norm alone.
@@ -285,4 +285,4 @@ TEST(ExpmOfPowersParts, SameBitsAndSchemeOnAnyRanks) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::powers_test

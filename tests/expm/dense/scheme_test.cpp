@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle::impl {
+namespace heddle::impl::scheme_test {
 namespace {
 
 using test::Number;
@@ -337,4 +337,4 @@ TEST(Scheme, TheZeroMatrixCostsNothing) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::scheme_test

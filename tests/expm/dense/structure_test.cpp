@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace heddle {
+namespace heddle::structure_test {
 namespace {
 
 using test::Complex;
@@ -345,4 +345,4 @@ TEST(StructuredErrors, OptionsThatDifferBetweenRanksAreRefusedOnEachOfThem) {
 }
 
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::structure_test

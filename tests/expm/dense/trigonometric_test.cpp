@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle::impl {
+namespace heddle::impl::trigonometric_test {
 namespace {
 
 TEST(Trigonometric, BesselFunctionsAreTheLibrarys) {
@@ -129,4 +129,4 @@ TEST(Trigonometric, TheErrorBoundAtTheEdges) {
 }
 
 }  // namespace
-}  // namespace heddle::impl
+}  // namespace heddle::impl::trigonometric_test
