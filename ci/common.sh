@@ -115,12 +115,12 @@ python_environment() {
   printf '%s\n' "$*" >"$folder/made"
 }
 
-# build FOLDER
+# build FOLDER [ARGUMENT...]: with further arguments for CMake.
 build() {
   # ccache takes a precompiled header for what it was when it was compiled.
   export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}
   say "building ${1#"$root/"}"
-  cmake --build "$1" --parallel "$jobs"
+  cmake --build "$1" --parallel "$jobs" "${@:2}"
 }
 
 # require_planted_mistake BUILD OBJECT PATTERN: the command that checks OBJECT has to find a kernel that calls a host's

@@ -114,4 +114,54 @@ template <class Team> KOKKOS_INLINE_FUNCTION void meet_in_warp(const Team& team)
   Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_of_warp), [](int) {});
 }
 
+/// Agreement of all teams of a kernel on the best of their rows, once in each step, by the first warp of each. A lane
+/// sends and reads `words_of_lane` words of a row at a time, 32 bits each, even if the row has fewer.
+template <int words_of_lane, bool with_notes> struct BestRowOfTeams {
+  static constexpr int lanes = lanes_of_warp;
+  static constexpr int words_of_proposal = with_notes ? 4 : 3;
+  static constexpr int words_of_row = lanes * words_of_lane;
+  static constexpr int words_of_team = words_of_proposal + words_of_row;
+
+  std::uint64_t* words;  ///< Two sets for each team, for alternate steps.
+  int teams;
+
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION MarkedWords words_of(std::uint32_t step, int team) const {
+    return {words + (static_cast<int>(step & 1U) * teams + team) * words_of_team};
+  }
+  /// Send this team's proposal, a note and a row; return the best proposal of all teams, whose row is then in
+  /// `best_row` and, on lane `from` % lanes of it, whose note is in `note`.
+  template <class Team>
+  KOKKOS_INLINE_FUNCTION Proposal agree(const Team& team, int lane, std::uint32_t step, const Proposal& mine,
+                                        std::uint32_t& note, const std::uint32_t* row, std::uint32_t* best_row) const {
+    const MarkedWords out = words_of(step, team.league_rank());
+    if (lane < words_of_proposal) {
+      out.write(lane, step,
+                lane == 0   ? static_cast<std::uint32_t>(mine.rank)
+                : lane == 1 ? static_cast<std::uint32_t>(mine.rank >> 32U)
+                : lane == 2 ? static_cast<std::uint32_t>(mine.position)
+                            : note);
+    }
+    HEDDLE_UNROLL
+    for (int k = 0; k < words_of_lane; ++k) {
+      out.write(words_of_proposal + k * lanes + lane, step, row[k * lanes + lane]);
+    }
+    Proposal best;
+    FirstOfLargest{&best}.init(best);
+    for (int other = lane; other < teams; other += lanes) {
+      std::uint32_t data[words_of_proposal];
+      words_of(step, other).wait(0, 1, step, data);
+      FirstOfLargest{&best}.join(best, {std::uint64_t{data[1]} << 32U | data[0], static_cast<int>(data[2]), other});
+      if constexpr (with_notes) {
+        if (best.from == other) note = data[3];
+      }
+    }
+    best = best_of_warp(team, best);
+    std::uint32_t data[words_of_lane];
+    words_of(step, best.from).wait(words_of_proposal + lane, lanes, step, data);
+    HEDDLE_UNROLL
+    for (int k = 0; k < words_of_lane; ++k) best_row[k * lanes + lane] = data[k];
+    return best;
+  }
+};
+
 }  // namespace heddle::impl

@@ -43,9 +43,10 @@ std::filesystem::path find_blas() {
   for (const auto& place : {folder.parent_path() / HEDDLE_LIBRARY_FOLDER, folder.parent_path()}) {
     if (std::filesystem::is_regular_file(place / blas_library, error)) return place / blas_library;
   }
-  throw Error(ErrorKind::input, message_of(blas_library, " is not beside this command (looked in ",
-                                           (folder.parent_path() / HEDDLE_LIBRARY_FOLDER).string(), " and ",
-                                           folder.parent_path().string(), "): static builds have none"));
+  throw Error(ErrorKind::input,
+              message_of(blas_library, " is not beside this command (looked in ",
+                         (folder.parent_path() / HEDDLE_LIBRARY_FOLDER).string(), " and ",
+                         folder.parent_path().string(), "): ci/build makes it, static builds have none"));
 }
 
 // Append a word to a variable that may have some.

@@ -22,12 +22,10 @@ namespace heddle::exact::impl {
 template <Scalar T, int most, int most_threads> struct ExactLeaf {
   using Policy = Kokkos::TeamPolicy<ExecutionSpace, heddle::impl::LaunchBounds<most_threads, 1>>;
   using Team = typename Policy::member_type;
-  using Words = heddle::impl::MarkedWords;
   using Proposal = heddle::impl::Proposal;
   using FirstOfLargest = heddle::impl::FirstOfLargest;
   static constexpr int lanes = heddle::impl::lanes_of_warp;
   static constexpr int most_warps = most_threads / lanes;
-  static constexpr int words_of_rank = 4;  // Words of the rank, the position and the row's place.
 
   /// A row as teams send it.
   struct Row {
@@ -35,13 +33,11 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
     T l[most - 1];          ///< Elements of L in the columns before it.
     T value;                ///< This column's element.
   };
-  // A lane reads as many words at a time as a whole row needs, present or not.
   static constexpr int words_of_row = static_cast<int>(sizeof(Row) / sizeof(std::uint32_t));
-  static constexpr int words_of_lane = (words_of_row + lanes - 1) / lanes;
-  static constexpr int words_of_team = words_of_rank + lanes * words_of_lane;
+  using Teams = heddle::impl::BestRowOfTeams<(words_of_row + lanes - 1) / lanes, true>;  // A note is a row's place.
   union PaddedRow {
     Row row;
-    std::uint32_t words[lanes * words_of_lane];
+    std::uint32_t words[Teams::words_of_row];
     KOKKOS_INLINE_FUNCTION PaddedRow() {}
   };
   // Fast memory of a team.
@@ -67,15 +63,11 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
   DeviceColumns<T> columns;
   LeafPlace leaf;
   SumBounds<T> bounds;
-  int teams;
+  Teams teams;
   std::uint32_t first_step;
   Kokkos::View<Index*, MemorySpace> pivots;  // Pivots of the whole matrix and, last, info.
   DeviceMoves moves;
-  std::uint64_t* words;  // Two sets for each team, for alternate steps.
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION Words words_of(int j, int team) const {
-    return {words + ((j & 1) * teams + team) * words_of_team};
-  }
   /// Sums element c of the leaf in the row at `place` by a warp; `l`, in fast memory, has the row's last `products`
   /// elements of L, those of this leaf. The value is on lane `owner`.
   KOKKOS_INLINE_FUNCTION T sum_exactly(const Team& team, Shared& shared, int lane, int owner, Index place, int c,
@@ -145,35 +137,12 @@ template <Scalar T, int most, int most_threads> struct ExactLeaf {
 
   /// The first warp: sends the best row of this team to all teams, and finds the best of all.
   KOKKOS_INLINE_FUNCTION void choose(const Team& team, Shared& shared, int j, int lane) const {
-    const std::uint32_t now = first_step + static_cast<std::uint32_t>(j);
     Proposal none;
     FirstOfLargest{&none}.init(none);
     const Proposal mine = heddle::impl::best_of_warp(team, lane < team.team_size() ? shared.proposals[lane] : none);
-    const Words out = words_of(j, team.league_rank());
-    if (lane < words_of_rank) {
-      out.write(lane, now,
-                lane == 0   ? static_cast<std::uint32_t>(mine.rank)
-                : lane == 1 ? static_cast<std::uint32_t>(mine.rank >> 32U)
-                : lane == 2 ? static_cast<std::uint32_t>(mine.position)
-                            : shared.places[mine.from]);
-    }
-    const std::uint32_t* const values = shared.rows[mine.from].words;
-    HEDDLE_UNROLL
-    for (int k = 0; k < words_of_lane; ++k) out.write(words_of_rank + k * lanes + lane, now, values[k * lanes + lane]);
-    Proposal best = none;
-    std::uint32_t place = 0;
-    for (int other = lane; other < teams; other += lanes) {
-      std::uint32_t data[words_of_rank];
-      words_of(j, other).wait(0, 1, now, data);
-      const Proposal from{std::uint64_t{data[1]} << 32U | data[0], static_cast<int>(data[2]), other};
-      FirstOfLargest{&best}.join(best, from);
-      if (best.from == other) place = data[3];
-    }
-    const Proposal chosen = heddle::impl::best_of_warp(team, best);
-    std::uint32_t data[words_of_lane];
-    words_of(j, chosen.from).wait(words_of_rank + lane, lanes, now, data);
-    HEDDLE_UNROLL
-    for (int k = 0; k < words_of_lane; ++k) shared.chosen_row.words[k * lanes + lane] = data[k];
+    std::uint32_t place = shared.places[mine.from];
+    const Proposal chosen = teams.agree(team, lane, first_step + static_cast<std::uint32_t>(j), mine, place,
+                                        shared.rows[mine.from].words, shared.chosen_row.words);
     if (lane == chosen.from % lanes) {
       shared.chosen = chosen;
       shared.chosen_place = place;
@@ -374,7 +343,7 @@ template <Scalar T> class DeviceLeaves {
       : block_(block),
         clusters_(space),
         most_teams_(heddle::impl::resident_teams(space)),
-        words_(space, "heddle::exact::leaf_words", 2 * most_teams_ * Leaf::words_of_team) {}
+        words_(space, "heddle::exact::leaf_words", 2 * most_teams_ * Leaf::Teams::words_of_team) {}
 
   /// Returns the best number of columns of `rows` rows to factor together.
   [[nodiscard]] Index width(Index rows) const {
@@ -400,7 +369,7 @@ template <Scalar T> class DeviceLeaves {
     policy.set_scratch_size(0, Kokkos::PerTeam(Leaf::scratch_bytes(threads)));
     Kokkos::parallel_for(
         "heddle::exact::lu_leaf", policy,
-        Leaf{columns, leaf, bounds, teams, words_.next(space, leaf.width), pivots, moves, words_.data()});
+        Leaf{columns, leaf, bounds, {words_.data(), teams}, words_.next(space, leaf.width), pivots, moves});
   }
 
  private:

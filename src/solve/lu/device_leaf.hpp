@@ -34,10 +34,7 @@ template <Scalar T> struct DeviceLeaf {
   static constexpr int most_warps = most_device_leaf_threads / lanes;
   static constexpr int most = static_cast<int>(device_leaf_width<T>);
   static constexpr int words_each = static_cast<int>(sizeof(T) / sizeof(std::uint32_t));
-  static constexpr int words_of_rank = 3;
-  // A lane reads as many words of a row at a time as make up a whole row, even if the row has fewer.
-  static constexpr int words_of_lane = (most * words_each + lanes - 1) / lanes;
-  static constexpr int words_of_team = words_of_rank + 1 + lanes * words_of_lane;
+  using Teams = BestRowOfTeams<(most * words_each + lanes - 1) / lanes, false>;
 
   // State in the fast memory of a team.
   struct Shared {
@@ -52,45 +49,22 @@ template <Scalar T> struct DeviceLeaf {
   Index first;
   Index rows;
   int width;
-  int teams;
+  Teams teams;
   std::uint32_t step;  // Number of the first step.
   Index* pivots;
   Index* info;
   RowMoves moves;
-  std::uint64_t* words;  // Words of each team, double-buffered by step.
 
-  [[nodiscard]] KOKKOS_INLINE_FUNCTION MarkedWords words_of(int j, int team) const {
-    return {words + ((j & 1) * teams + team) * words_of_team};
-  }
   // The first warp sends this team's best row to all teams and finds the best of all, with its elements from column j
   // on.
   KOKKOS_INLINE_FUNCTION void choose(const Team& team, Shared& shared, int j, int lane) const {
-    const std::uint32_t now = step + static_cast<std::uint32_t>(j);
     Proposal none;
     FirstOfLargest{&none}.init(none);
     const Proposal mine = best_of_warp(team, lane < team.team_size() ? shared.proposals[lane] : none);
-    const MarkedWords out = words_of(j, team.league_rank());
-    const auto* const values = reinterpret_cast<const std::uint32_t*>(shared.values[mine.from]);
-    for (int k = lane; k < words_of_rank; k += lanes) {
-      out.write(k, now,
-                k == 0   ? static_cast<std::uint32_t>(mine.rank)
-                : k == 1 ? static_cast<std::uint32_t>(mine.rank >> 32U)
-                         : static_cast<std::uint32_t>(mine.position));
-    }
-    HEDDLE_UNROLL
-    for (int k = 0; k < words_of_lane; ++k) out.write(words_of_rank + k * lanes + lane, now, values[k * lanes + lane]);
-    Proposal best = none;
-    for (int other = lane; other < teams; other += lanes) {
-      std::uint32_t data[words_of_rank];
-      words_of(j, other).wait(0, 1, now, data);
-      FirstOfLargest{&best}.join(best, {std::uint64_t{data[1]} << 32U | data[0], static_cast<int>(data[2]), other});
-    }
-    const Proposal chosen = best_of_warp(team, best);
-    auto* const row = reinterpret_cast<std::uint32_t*>(shared.pivot_row);
-    std::uint32_t data[words_of_lane];
-    words_of(j, chosen.from).wait(words_of_rank + lane, lanes, now, data);
-    HEDDLE_UNROLL
-    for (int k = 0; k < words_of_lane; ++k) row[k * lanes + lane] = data[k];
+    std::uint32_t note = 0;
+    const Proposal chosen = teams.agree(team, lane, step + static_cast<std::uint32_t>(j), mine, note,
+                                        reinterpret_cast<const std::uint32_t*>(shared.values[mine.from]),
+                                        reinterpret_cast<std::uint32_t*>(shared.pivot_row));
     if (lane == 0) shared.chosen = chosen;
   }
 
@@ -210,7 +184,7 @@ template <Scalar T> class DeviceLeaves {
   DeviceLeaves(const ExecutionSpace& space, Index rows)
       : clusters_(std::in_place, space),
         most_teams_(resident_teams(space)),
-        words_(space, "heddle::solve::leaf_words", 2 * most_teams_ * DeviceLeaf<T>::words_of_team),
+        words_(space, "heddle::solve::leaf_words", 2 * most_teams_ * DeviceLeaf<T>::Teams::words_of_team),
         order_(Kokkos::view_alloc(space, Kokkos::WithoutInitializing, "heddle::solve::leaf_order"),
                static_cast<std::size_t>(fits(rows) ? 0 : rows)) {}
 
@@ -245,8 +219,15 @@ template <Scalar T> class DeviceLeaves {
     Policy policy(space, teams, *threads / Leaf::lanes, Leaf::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Leaf::SharedView::shmem_size(1))));
     Kokkos::parallel_for("heddle::solve::leaf", policy,
-                         Leaf{Elements<T>(panel), begin, rows, width, teams, words_.next(space, width), pivots.data(),
-                              info.data(), moves, words_.data()});
+                         Leaf{Elements<T>(panel),
+                              begin,
+                              rows,
+                              width,
+                              {words_.data(), teams},
+                              words_.next(space, width),
+                              pivots.data(),
+                              info.data(),
+                              moves});
   }
 
  private:
