@@ -37,13 +37,25 @@ INPUTS = {"m3.txt": "3\n2 -1 0\n-1 2 -1\n0 -1 2\n",
 
 
 def commands():
-    """The lines in the order of the page."""
+    """The lines by the heading of their part of the page, in its order."""
     with open(STUDIES, encoding="utf-8") as file:
         text = file.read()
+    _, *parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    assert not lines_of(text[:text.index("\n## ")])
+    seen = set()
+    lines = {}
+    for heading, part in zip(parts[::2], parts[1::2]):
+        lines[heading] = [line for line in lines_of(part) if line not in seen]
+        seen.update(lines[heading])
+    missing = [name for name in NAMED if f"`{name}`" not in text]
+    assert not missing, missing
+    return lines
+
+
+def lines_of(text):
+    """The lines of a text in its order, each once."""
     found = re.findall(r"``(.+?)``|`([^`\n]+)`|^ {4}(\S.*)$|^((?:mpirun|heddle) .*)$", text, re.MULTILINE)
     spans = [next(filter(None, groups)) for groups in found]
-    missing = [name for name in NAMED if name not in spans]
-    assert not missing, missing
     lines = [span for span in spans if re.match(r"(\w+=\S+ )*(H (?:study|gemm)|heddle|mpirun|ncu|printf) ", span) and span not in NAMED]
     return list(dict.fromkeys(line for span in lines for line in re.split(r"\s*(?:;|&&)\s*", span)))
 
@@ -123,12 +135,41 @@ class Studies(CommandTest):
                     self.assertEqual(len([value for value in row.values() if value is not None]), len(row), name)
                     self.assertGreater(float(row.get("seconds", 1)), 0, name)
 
+    def run_part(self, *headings):
+        for heading, lines in commands().items():
+            if heading.startswith(headings):
+                for line in lines:
+                    with self.subTest(line):
+                        self.run_line(line)
+
+
+# Parts of the page are entries of their own, since all of them take minutes where a command starts slowly.
+class Products(Studies):
+    PART = ("Products over several GPUs",)
+
     def test_every_command_runs_and_writes_what_it_names(self):
-        lines = commands()
-        self.assertGreater(len(lines), 85)
-        for line in lines:
-            with self.subTest(line):
-                self.run_line(line)
+        self.run_part(*self.PART)
+
+
+class WaveFunctions(Studies):
+    PART = ("The Schrödinger equation", "Kohn-Sham")
+
+    def test_every_command_runs_and_writes_what_it_names(self):
+        self.run_part(*self.PART)
+
+
+class Others(Studies):
+    PART = ("Exact sums", "The transpose", "Equal keys", "J. A. Ayala Barbosa", "On one H200")
+
+    def test_every_command_runs_and_writes_what_it_names(self):
+        self.run_part(*self.PART)
+
+    def test_the_parts_have_all_lines(self):
+        all_parts = commands()
+        self.assertGreater(sum(map(len, all_parts.values())), 85)
+        for heading in all_parts:
+            tests = [test for test in (Products, WaveFunctions, Others) if heading.startswith(test.PART)]
+            self.assertEqual(len(tests), 1, heading)
 
 
 if __name__ == "__main__":
