@@ -3,7 +3,7 @@
 
 #include "core/instantiate.hpp"
 #include "exact/products/local_products.hpp"
-#include "solve/grid/over_rows.hpp"
+#include "solve/proof/long_number.hpp"
 #include "solve/proof/modular.hpp"
 #include "solve/system/equilibration.hpp"
 
@@ -15,26 +15,8 @@
 namespace heddle::impl {
 namespace {
 
-using exact::Accumulator;
-using exact::impl::ExactSum;
-using exact::impl::part_of;
-using exact::impl::parts_of_scalar;
-
 // The largest power of two that numbers are multiplied by at once, and the smallest with a minus.
 constexpr Index most_power = 1022;
-// Errors are kept times 2^error_power: those of zeros have to shrink below the smallest number.
-constexpr Index error_power = 800;
-
-// Numbers of type T whose sum has some 160 bits.
-template <Scalar T> inline constexpr std::size_t terms_of_sum = sizeof(Real<T>) == 8 ? 3 : 7;
-// An unevaluated sum, the largest number first.
-template <Scalar T> using LongNumber = std::array<T, terms_of_sum<T>>;
-
-template <Scalar T> ExactSum<T> sum_of(const LongNumber<T>& z) {
-  ExactSum<T> sum;
-  for (const T& term : z) sum.add(term);
-  return sum;
-}
 
 // `units` |number|, and what parts below the smallest number may be off.
 template <Scalar T> double error_of(const T& number, double units) {
@@ -53,62 +35,6 @@ template <Scalar T> double add(const T& d, LongNumber<T>& z) {
   const bool is_exact =
       std::all_of(std::begin(sum.part), std::end(sum.part), [](const auto& p) { return p.sign() == 0; });
   return is_exact ? 0.0 : error_of(rest, 4.0) * power_of_two(error_power);
-}
-
-// The number nearest to the sum times 2^power.
-template <RealScalar R> R nearest(const Accumulator<double>& sum, Index power) {
-  using Limits = std::numeric_limits<R>;
-  const R unscaled = sum.template value<R>();
-  if (unscaled == 0 ? sum.sign() == 0 : std::isfinite(unscaled)) {
-    const Index exponent = unscaled == 0 ? 0 : std::ilogb(unscaled);
-    const bool is_normal = exponent >= Limits::min_exponent - 1 && exponent + power >= Limits::min_exponent - 1 &&
-                           exponent + power < Limits::max_exponent;
-    if (power == 0 || unscaled == 0 || is_normal) {
-      return static_cast<R>(times_power(static_cast<double>(unscaled), power));
-    }
-  }
-  exact::bits::WideSum wide;
-  wide.clear();
-  wide.add_scaled(sum, power_of_two(power));
-  return wide.template value<R>();
-}
-
-// The numbers nearest to the ends of an enclosure, middle -+ error 2^-error_power, times 2^power.
-template <RealScalar R> struct Ends {
-  R low;
-  R high;
-  [[nodiscard]] bool decided() const { return low == high; }
-  // Zero has no sign if its exact value may have either.
-  [[nodiscard]] R number() const { return std::signbit(low) == std::signbit(high) ? low : R(0); }
-};
-template <RealScalar R> Ends<R> ends_of(const Accumulator<double>& middle, double error, Index power) {
-  Accumulator<double> low = middle;
-  Accumulator<double> high = middle;
-  low.subtract_product(error, power_of_two(-error_power));
-  high.add_product(error, power_of_two(-error_power));
-  return {nearest<R>(low, power), nearest<R>(high, power)};
-}
-
-// Whether no element of R M C is rounded.
-template <Scalar T> bool scales_exactly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse) {
-  const auto by_row = of_local_rows(M, inverse.rows());
-  const auto by_column = of_local_columns(M, inverse.columns());
-  const Elements<T> m(M.local());
-  return largest_of(over_rows<Larger>(
-             M, "heddle::solve::scales_exactly", KOKKOS_LAMBDA(Index i, Index j) {
-               const Index power = by_row(i) + by_column(j);
-               const T scaled = times_power_of_two(m(i, j), power);
-               return times_power_of_two(scaled, -power) == m(i, j) ? 0.0 : 1.0;
-             })) == 0.0;
-}
-
-// Whether the imaginary parts of all elements are zero.
-template <Scalar T> bool is_real(const PlacedMatrix<T>& M) {
-  if constexpr (!is_complex<T>) return true;
-  const Elements<T> m(M.local());
-  return largest_of(over_rows<Larger>(
-             M, "heddle::solve::is_real",
-             KOKKOS_LAMBDA(Index i, Index j) { return imaginary_of<double>(m(i, j)) == 0.0 ? 0.0 : 1.0; })) == 0.0;
 }
 
 // Exact sums of S z over its rows, on every rank.
@@ -352,7 +278,7 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
   if (X.rows() == 0 || X.columns() == 0) return found;
   const exact::impl::DefaultArithmetic arithmetic;
   const auto nothing = [] { return RoundedElements{.undecided = -1}; };
-  if (!(inverse.distance() < 1.0) || !scales_exactly(M, inverse)) return nothing();
+  if (!(inverse.distance() < 1.0) || !scales_exactly(M, inverse.rows(), inverse.columns())) return nothing();
   const bool parts_apart = is_real(M);
   std::vector<std::vector<T>> solutions;
   std::vector<std::vector<double>> distances;  // To ties, of elements that are not decided; -1 of the others.

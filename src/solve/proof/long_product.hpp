@@ -1,0 +1,58 @@
+// Products of matrices in a multiple of the precision, by exact native products of digits.
+#pragma once
+
+#include "solve/grid/placed_matrix.hpp"
+
+#include <vector>
+
+namespace heddle::impl {
+
+/// An unevaluated sum of one to three matrices in one placement, each element's largest number first.
+template <Scalar T> using LongMatrix = std::vector<PlacedMatrix<T>>;
+
+/// Products of long matrices whose elements have parts of at most 1 in size.
+///
+/// Elements are cut into signed digits of so few bits that native products of matrices of digits have no rounding,
+/// whatever the order of their sums; products of digits are added in three numbers an element (K. Ozaki, T. Ogita, S.
+/// Oishi, S. Rump, "Error-free transformations of matrix multiplication by using fast routines of matrix
+/// multiplication", Numerical Algorithms 59, 2012). T is double or complex of it. Bits: no promise.
+template <Scalar T> class LongProduct {
+ public:
+  /// For square matrices of an order in one placement; takes the memory of three of them. The threads must have the
+  /// default arithmetic.
+  LongProduct(const OptionalRanks& ranks, const Placement& placement);
+
+  /// Number of bits of a digit; digit s of x is a multiple of 2^(-s digit_bits()).
+  [[nodiscard]] Index digit_bits() const { return bits_; }
+  /// Rounds elements to their first `digits` digits. Ordered on the instance.
+  void cut(const PlacedMatrix<T>& A, Index digits) const;
+
+  /// What of a product is computed: pairs of digits s of A and t of B, from 1, with s + t <= levels. `of_a` and `of_b`
+  /// are numbers of digits after which A and B have none, or `unknown`.
+  struct Digits {
+    static constexpr Index unknown = 1000;
+    Index levels;
+    Index of_a = unknown;
+    Index of_b = unknown;
+  };
+  /// C = C + 2^power A B, |power| up to 600, for C of three terms and elements of at most 1; returns a proven bound of
+  /// the error of each element's absolute value. Collective. Cost: up to levels^2 / 2 products of matrices of digits.
+  [[nodiscard]] double add(const LongMatrix<T>& A, const LongMatrix<T>& B, const Digits& digits, Index power,
+                           const LongMatrix<T>& C) const;
+
+ private:
+  [[nodiscard]] bool take_digit(const LongMatrix<T>& from, Index digit, const PlacedMatrix<T>& to) const;
+
+  Index order_;
+  Index bits_;
+  PlacedMatrix<T> left_;
+  PlacedMatrix<T> right_;
+  PlacedMatrix<T> product_;
+};
+
+/// Return three matrices of zeros.
+template <Scalar T>
+[[nodiscard]] LongMatrix<T> long_zeros(const OptionalRanks& ranks, const Placement& placement,
+                                       const std::string& label);
+
+}  // namespace heddle::impl
