@@ -3,8 +3,7 @@
 
 #include "core/instantiate.hpp"
 #include "exact/products/local_products.hpp"
-#include "solve/proof/long_number.hpp"
-#include "solve/proof/modular.hpp"
+#include "solve/proof/rounded_element.hpp"
 #include "solve/system/equilibration.hpp"
 
 #include <algorithm>
@@ -161,52 +160,12 @@ template <Scalar T> class Column {
 
   // Rounds element i; false if its enclosure has several numbers. The distance to a tie is that of the worse part.
   [[nodiscard]] bool round(std::size_t i, T& x, double& distance_to_tie) const {
-    using R = Real<T>;
-    const ExactSum<T> sum = sum_of<T>(z_[i]);
-    const Index power = inverse_.columns()[i] - power_;
-    std::array<R, parts_of_scalar<T>> numbers;
-    distance_to_tie = -1.0;
-    for (std::size_t p = 0; p < numbers.size(); ++p) {
-      if (is_zero_[p]) {
-        numbers[p] = R(0);
-        continue;
-      }
-      const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], power);
-      numbers[p] = ends.number();
-      if (ends.decided()) continue;
-      numbers[p] = nearest<R>(sum.part[p], power);
-      const double apart = static_cast<double>(ends.high) - static_cast<double>(ends.low);
-      distance_to_tie = std::max(distance_to_tie, times_power(2.0 * errors_[i], power - error_power) / apart);
-    }
-    if constexpr (is_complex<T>) {
-      x = T(numbers[0], numbers[1]);
-    } else {
-      x = numbers[0];
-    }
-    return distance_to_tie < 0.0;
+    return round_element<T>(sum_of<T>(z_[i]), errors_[i], inverse_.columns()[i] - power_, is_zero_, x, distance_to_tie);
   }
   // Adds the claims that would decide element i: that its parts are zero, or half way between two numbers.
   void claim(std::size_t i, Index column, std::vector<Claim>& claims) const {
-    using R = Real<T>;
-    const ExactSum<T> sum = sum_of<T>(z_[i]);
-    const std::size_t before = claims.size();
-    for (int p = 0; p < parts_of_scalar<T>; ++p) {
-      if (is_zero_[static_cast<std::size_t>(p)]) continue;
-      const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], inverse_.columns()[i] - power_);
-      if (ends.decided()) continue;
-      const bool has_zero = ends.low < 0 && ends.high > 0;
-      const bool adjacent =
-          std::isfinite(ends.low) && std::isfinite(ends.high) && std::nextafter(ends.low, ends.high) == ends.high;
-      if (!has_zero && !adjacent) {
-        claims.resize(before);
-        return;
-      }
-      claims.push_back({.row = static_cast<Index>(i),
-                        .column = column,
-                        .part = p,
-                        .low = has_zero ? 0.0 : static_cast<double>(ends.low),
-                        .high = has_zero ? 0.0 : static_cast<double>(ends.high)});
-    }
+    add_claims<T>(sum_of<T>(z_[i]), errors_[i], inverse_.columns()[i] - power_, is_zero_, static_cast<Index>(i), column,
+                  claims);
   }
   [[nodiscard]] const std::vector<double>& errors() const { return errors_; }
 
@@ -244,29 +203,12 @@ template <Scalar T> bool refine(Column<T>& column, std::vector<T>& x, std::vecto
 template <Scalar T>
 void take(const std::vector<Claim>& claims, std::vector<std::vector<T>>& solutions,
           std::vector<std::vector<double>>& distances) {
-  using R = Real<T>;
-  for (std::size_t first = 0, end = 0; first < claims.size(); first = end) {
-    const Claim& one = claims[first];
-    bool proven = true;
-    for (end = first; end < claims.size() && claims[end].row == one.row && claims[end].column == one.column; ++end) {
-      proven = proven && claims[end].proven;
-    }
-    const auto i = static_cast<std::size_t>(one.row);
-    const auto j = static_cast<std::size_t>(one.column);
-    if (!proven) continue;
+  take_claims<T>(claims, [&](Index row, Index column) -> T& {
+    const auto i = static_cast<std::size_t>(row);
+    const auto j = static_cast<std::size_t>(column);
     distances[j][i] = -1.0;
-    for (std::size_t c = first; c < end; ++c) {
-      Accumulator<double> sum;
-      sum.add(claims[c].low);
-      sum.add(claims[c].high);
-      const R number = nearest<R>(sum, -1);
-      if constexpr (is_complex<T>) {
-        (claims[c].part == 0 ? solutions[j][i].real() : solutions[j][i].imag()) = number;
-      } else {
-        solutions[j][i] = number;
-      }
-    }
-  }
+    return solutions[j][i];
+  });
 }
 
 }  // namespace

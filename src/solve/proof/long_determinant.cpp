@@ -16,13 +16,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 namespace heddle::impl {
 namespace {
-
-template <Scalar T> using InDouble = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
 constexpr double unit = 0x1p-53;
 // Bound of the relative rounding error of an operation with long numbers of double, which have 159 bits.
@@ -138,37 +135,11 @@ template <Scalar T> struct KeepTriangle {
   }
 };
 
-template <Scalar T> struct Widen {
-  Elements<T> from;
-  Elements<InDouble<T>> to;
-  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { to(i, j) = InDouble<T>(from(i, j)); }
-};
 template <class Body, Scalar T> void for_each_of(const PlacedMatrix<T>& M, const std::string& label, const Body& body) {
   for_each_element(M.space(), label, static_cast<Index>(M.local().extent(0)), static_cast<Index>(M.local().extent(1)),
                    body);
 }
 
-// The largest part of each row, and of each column with elements times powers of two; infinity for a NaN.
-template <Scalar T> std::vector<double> sizes_by_row(const PlacedMatrix<T>& M) {
-  const Elements<T> m(M.local());
-  return over_rows<Larger>(
-      M, "heddle::solve::largest_of_rows", KOKKOS_LAMBDA(Index i, Index j) {
-        const double size = part_size(m(i, j));
-        return size == size ? size : std::numeric_limits<double>::infinity();
-      });
-}
-template <Scalar T>
-std::vector<double> sizes_by_column(const PlacedMatrix<T>& M, const std::vector<Index>& rows,
-                                       const std::vector<Index>& columns) {
-  const auto by_row = of_local_rows(M, rows);
-  const auto by_column = of_local_columns(M, columns);
-  const Elements<T> m(M.local());
-  return over_columns<Larger>(
-      M, "heddle::solve::largest_of_columns", KOKKOS_LAMBDA(Index i, Index j) {
-        const double size = times_power(part_size(m(i, j)), by_row(i) + by_column(j));
-        return size == size ? size : std::numeric_limits<double>::infinity();
-      });
-}
 // Upper bound of the Frobenius norm, alike on every rank.
 template <Scalar T> double frobenius(const PlacedMatrix<T>& M) {
   const Elements<T> m(M.local());
@@ -201,7 +172,6 @@ template <Scalar T> class LongDeterminant {
         placement_(placement_of_columns(order_, right_hand_sides(order_, ranks_.size()))),
         upper_(ranks_, placement_, "heddle::solve::inverse_of_u"),
         lower_(ranks_, placement_, "heddle::solve::inverse_of_l"),
-        system_(ranks_, placement_, "heddle::solve::system"),
         is_regular_(has_default_arithmetic(ranks_) && prepare(A, options)) {}
 
   // The determinant of A with a bound of its error; none if that is not known. Wants E with an error of 2^-accuracy,
@@ -279,14 +249,10 @@ template <Scalar T> class LongDeterminant {
     for (const std::vector<Index>* powers : {&by_row, &by_column}) {
       system_exponent_ = std::accumulate(powers->begin(), powers->end(), system_exponent_);
     }
-    // With all parts in (-1, 1).
-    const double largest = largest_of(sizes_by_column(A, by_row, by_column));
-    if (!(largest > 0) || !std::isfinite(largest)) return false;
-    system_power_ = exponent_of_size(largest);
-    for (Index& power : by_row) power += system_power_;
-    if (!scales_exactly(A, by_row, by_column)) return false;
-    redistribute(A, system_);
-    scale_by(system_, by_row, by_column);
+    const std::optional<ScaledMatrix<T>> scaled = scaled_exactly(A, by_row, by_column, placement_);
+    if (!scaled) return false;
+    system_ = scaled->matrix;
+    system_power_ = scaled->power;
     system.take_rows(order, system_.local());
     return true;
   }
@@ -368,18 +334,6 @@ template <Scalar T> class LongDeterminant {
   bool is_regular_;
 };
 
-// A in double precision, in the devices' memory.
-template <Scalar T> PlacedMatrix<InDouble<T>> in_double(const PlacedMatrix<T>& given) {
-  const PlacedMatrix<T> A = placed(given, given.placement().in(Residence::device));
-  if constexpr (std::is_same_v<T, InDouble<T>>) {
-    return A;
-  } else {
-    const PlacedMatrix<InDouble<T>> wide(A.ranks(), A.placement(), "heddle::solve::in_double");
-    for_each_of(A, "heddle::solve::in_double", Widen<T>{Elements<T>(A.local()), Elements<InDouble<T>>(wide.local())});
-    return wide;
-  }
-}
-
 }  // namespace
 
 template <Scalar T> double long_determinant_bytes(Index order, int ranks) {
@@ -401,7 +355,7 @@ std::optional<Determinant<T>> round_determinant(const PlacedMatrix<T>& A, const 
     return Determinant<T>{T(0), 0, true};
   const std::array<bool, 2> is_zero{false, is_real(A)};
   {
-    const PlacedMatrix<Z> wide = in_double(A);
+    const PlacedMatrix<Z> wide = in_double(A, A.placement().in(Residence::device));
     const LongDeterminant<Z> by_factors(wide, options);
     constexpr struct {
       Index digits;

@@ -1,13 +1,18 @@
 // Exact native products of digits, and their sums.
 #include "solve/proof/long_product.hpp"
 
+#include "core/instantiate.hpp"
 #include "exact/products/inner.hpp"
 #include "solve/grid/over_rows.hpp"
 #include "solve/proof/certificate.hpp"
+#include "solve/system/equilibration.hpp"
 #include "solve/system/residuals.hpp"
+#include "solve/system/sizes.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 namespace heddle::impl {
 namespace {
@@ -119,6 +124,11 @@ template <Scalar T> struct Normalise {
   }
 };
 
+template <Scalar T> struct Widen {
+  Elements<T> from;
+  Elements<InDouble<T>> to;
+  KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { to(i, j) = InDouble<T>(from(i, j)); }
+};
 template <Scalar T, class Body> void for_each(const PlacedMatrix<T>& M, const std::string& label, const Body& body) {
   for_each_element(M.space(), label, static_cast<Index>(M.local().extent(0)), static_cast<Index>(M.local().extent(1)),
                    body);
@@ -189,6 +199,58 @@ double LongProduct<T>::add(const LongMatrix<T>& A, const LongMatrix<T>& B, const
   return 2.0 * (lost + neglected);
 }
 
+template <Scalar T> std::vector<double> sizes_by_row(const PlacedMatrix<T>& M) {
+  const Elements<T> m(M.local());
+  return over_rows<Larger>(
+      M, "heddle::solve::largest_of_rows", KOKKOS_LAMBDA(Index i, Index j) {
+        const double size = part_size(m(i, j));
+        return size == size ? size : std::numeric_limits<double>::infinity();
+      });
+}
+template <Scalar T>
+std::vector<double> sizes_by_column(const PlacedMatrix<T>& M, const std::vector<Index>& rows,
+                                    const std::vector<Index>& columns) {
+  const auto by_row = of_local_rows(M, rows);
+  const auto by_column = of_local_columns(M, columns);
+  const Elements<T> m(M.local());
+  return over_columns<Larger>(
+      M, "heddle::solve::largest_of_columns", KOKKOS_LAMBDA(Index i, Index j) {
+        const double size = times_power(part_size(m(i, j)), by_row(i) + by_column(j));
+        return size == size ? size : std::numeric_limits<double>::infinity();
+      });
+}
+
+template <Scalar T> PlacedMatrix<InDouble<T>> in_double(const PlacedMatrix<T>& A, const Placement& placement) {
+  const PlacedMatrix<T> here = placed(A, placement);
+  if constexpr (std::is_same_v<T, InDouble<T>>) {
+    return here;
+  } else {
+    const PlacedMatrix<InDouble<T>> wide(A.ranks(), placement, "heddle::solve::in_double");
+    for_each(wide, "heddle::solve::in_double",
+             Widen<T>{Elements<T>(here.local()), Elements<InDouble<T>>(wide.local())});
+    return wide;
+  }
+}
+
+template <Scalar T>
+std::optional<ScaledMatrix<T>> scaled_exactly(const PlacedMatrix<T>& A, std::vector<Index> rows,
+                                              const std::vector<Index>& columns, const Placement& placement) {
+  const double largest = largest_of(sizes_by_column(A, rows, columns));
+  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
+  ScaledMatrix<T> scaled{PlacedMatrix<T>(A.ranks(), placement, "heddle::solve::system"), exponent_of_size(largest)};
+  for (Index& power : rows) power += scaled.power;
+  if (!scales_exactly(A, rows, columns)) return std::nullopt;
+  redistribute(A, scaled.matrix);
+  scale_by(scaled.matrix, rows, columns);
+  return scaled;
+}
+
+template <Scalar T> void add_to(const LongMatrix<T>& C, const PlacedMatrix<T>& M, double factor) {
+  for_each(M, "heddle::solve::add_to",
+           AddProduct<T>{Elements<T>(M.local()), factor, term(C, 0), term(C, 1), term(C, 2)});
+  for_each(M, "heddle::solve::normalise", Normalise<T>{term(C, 0), term(C, 1), term(C, 2)});
+}
+
 template <Scalar T>
 LongMatrix<T> long_zeros(const OptionalRanks& ranks, const Placement& placement, const std::string& label) {
   LongMatrix<T> M;
@@ -201,8 +263,19 @@ LongMatrix<T> long_zeros(const OptionalRanks& ranks, const Placement& placement,
   return M;
 }
 
-#define HEDDLE_INSTANTIATE(T)    \
-  template class LongProduct<T>; \
+#define HEDDLE_INSTANTIATE(T)                                                                        \
+  template PlacedMatrix<InDouble<T>> in_double<T>(const PlacedMatrix<T>&, const Placement&);         \
+  template std::vector<double> sizes_by_row<T>(const PlacedMatrix<T>&);                              \
+  template std::vector<double> sizes_by_column<T>(const PlacedMatrix<T>&, const std::vector<Index>&, \
+                                                  const std::vector<Index>&)
+HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
+#undef HEDDLE_INSTANTIATE
+
+#define HEDDLE_INSTANTIATE(T)                                                                             \
+  template class LongProduct<T>;                                                                          \
+  template std::optional<ScaledMatrix<T>> scaled_exactly<T>(const PlacedMatrix<T>&, std::vector<Index>,   \
+                                                            const std::vector<Index>&, const Placement&); \
+  template void add_to<T>(const LongMatrix<T>&, const PlacedMatrix<T>&, double);                          \
   template LongMatrix<T> long_zeros<T>(const OptionalRanks&, const Placement&, const std::string&)
 HEDDLE_INSTANTIATE(double);
 HEDDLE_INSTANTIATE(Kokkos::complex<double>);

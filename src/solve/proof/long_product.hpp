@@ -3,6 +3,9 @@
 
 #include "solve/grid/placed_matrix.hpp"
 
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::impl {
@@ -50,6 +53,31 @@ template <Scalar T> class LongProduct {
   PlacedMatrix<T> product_;
 };
 
+/// Double or complex of it: T's numbers and more.
+template <Scalar T> using InDouble = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+/// Return A in double precision and in this placement: A itself, or a copy.
+template <Scalar T>
+[[nodiscard]] PlacedMatrix<InDouble<T>> in_double(const PlacedMatrix<T>& A, const Placement& placement);
+/// Return the largest part of each row, and of each column with elements times powers of two; infinity for a NaN.
+/// Collective.
+template <Scalar T> [[nodiscard]] std::vector<double> sizes_by_row(const PlacedMatrix<T>& M);
+template <Scalar T>
+[[nodiscard]] std::vector<double> sizes_by_column(const PlacedMatrix<T>& M, const std::vector<Index>& rows,
+                                                  const std::vector<Index>& columns);
+/// A matrix scaled by powers of two, all parts below 1 in size.
+template <Scalar T> struct ScaledMatrix {
+  PlacedMatrix<T> matrix;
+  Index power = 0;  ///< The power that all elements have beyond those of their row and column.
+};
+/// Return A with rows and columns scaled, in a placement; none if that rounds an element. Collective.
+template <Scalar T>
+[[nodiscard]] std::optional<ScaledMatrix<T>> scaled_exactly(const PlacedMatrix<T>& A, std::vector<Index> rows,
+                                                            const std::vector<Index>& columns,
+                                                            const Placement& placement);
+
+/// C = C + factor M, C of three terms; factor is a power of two or minus one. Loses less than u^2 times the largest
+/// sum, and no bit where M is zero. Ordered on the instance.
+template <Scalar T> void add_to(const LongMatrix<T>& C, const PlacedMatrix<T>& M, double factor);
 /// Return three matrices of zeros.
 template <Scalar T>
 [[nodiscard]] LongMatrix<T> long_zeros(const OptionalRanks& ranks, const Placement& placement,
