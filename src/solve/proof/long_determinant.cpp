@@ -14,7 +14,10 @@
 #include "solve/system/system.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -202,7 +205,8 @@ template <Scalar T> class LongDeterminant {
     subtract_identity(E[0]);
     const Index back = -power - system_power_;
     const auto n = static_cast<double>(order_);
-    const Index wanted = accuracy + back + static_cast<Index>(2.0 * std::log2(n)) + 8;
+    const Index wanted =
+        accuracy + back + 2 * static_cast<Index>(std::bit_width(static_cast<std::uint64_t>(order_))) + 8;
     if (std::abs(back) > 500) return std::nullopt;
     const Index levels = 2 + wanted / products.digit_bits();
     const double error = products.add(V, {system_}, {levels}, back, E);
@@ -276,7 +280,7 @@ template <Scalar T> class LongDeterminant {
     const double target = power_of_two(-accuracy - 2);
     const double rounding = rounding_of_products<T>(order_);
     const double computed = frobenius(E[0]);
-    // What powers of E[0] leave out.
+    // Upper bound of what powers of E[0] leave out.
     double off = enlarged(4.0 * unit * computed + error, 1);
     const double norm = enlarged(computed + off, 1);
     if (!(norm < 0.25) || !std::isfinite(rounding)) return std::nullopt;
@@ -289,11 +293,11 @@ template <Scalar T> class LongDeterminant {
     for (int k = 2; k <= most_powers && remainder > target; ++k) {
       const PlacedMatrix<T> next(ranks_, placement_, "heddle::solve::power");
       multiply(power, E[0], next);
-      power = next;
       // Products of numbers below 2^-1000 may be lost.
       off = enlarged(off * norm + rounding * of_power * norm + 0x1p-900 * of_power, 1);
       of_power = enlarged(of_power * norm + off, 1);
-      const T of_diagonal = trace<T>({power}).value();
+      const T of_diagonal = trace<T>({next}).value();
+      power = next;  // The product is complete.
       const T term = of_diagonal * (k % 2 == 0 ? -1.0 / k : 1.0 / k);
       logarithm.add(term);
       lost = enlarged(lost + off + 8.0 * unit * magnitude(of_diagonal), 1);

@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -42,7 +44,9 @@ template <Scalar Z> PlacedMatrix<double> pattern_of(const PlacedMatrix<Z>& M) {
 PlacedMatrix<double> pattern_of_product(const PlacedMatrix<double>& A, const PlacedMatrix<double>& B) {
   const PlacedMatrix<double> product(A.ranks(), A.placement(), "heddle::solve::pattern");
   multiply(A, B, product);
-  return pattern_of(product);
+  PlacedMatrix<double> marks = pattern_of(product);
+  A.space().fence("heddle::solve::pattern");  // `product` is read until then.
+  return marks;
 }
 template <Scalar Z> struct Negate {
   Elements<Z> m;
@@ -55,7 +59,7 @@ struct MarkDiagonal {
     if (on_diagonal(i, j)) marks(i, j) = 1.0;
   }
 };
-// Where Z (I + E + E^2 + ...), E = I - S Z, may have elements that are not zero: elsewhere the inverse of S has none.
+// Marks elements of Z (I + E + E^2 + ...), E = I - S Z, that may not be zero: the inverse of S has no others.
 template <Scalar Z> PlacedMatrix<double> pattern_of_inverse(const PlacedMatrix<Z>& S, const PlacedMatrix<Z>& inverse) {
   const PlacedMatrix<double> of_inverse = pattern_of(inverse);
   PlacedMatrix<double> powers = pattern_of_product(pattern_of(S), of_inverse);
@@ -150,7 +154,8 @@ template <Scalar T> class LongInverse {
   [[nodiscard]] bool prepare(const std::vector<Index>& rows, const std::vector<Index>& columns) {
     const Placement& placement = V_.placement();
     Z_ = long_zeros<Z>(V_.ranks(), placement, "heddle::solve::inverse");
-    copy_elements<Z>(V_.space(), "heddle::solve::copy", in_double(V_, placement).local(), Z_[0].local());
+    const PlacedMatrix<Z> wide = in_double(V_, placement);
+    copy_elements<Z>(V_.space(), "heddle::solve::copy", wide.local(), Z_[0].local());
     const std::vector<Index> none(rows.size(), 0);
     // Below 1/2, so that steps have room.
     const auto by_size = [](const std::vector<double>& sizes) {
@@ -186,7 +191,7 @@ template <Scalar T> class LongInverse {
     constexpr Index accuracy = 104;
     constexpr double unit = 0x1p-53;
     const auto n = static_cast<double>(order());
-    const auto log_n = static_cast<Index>(std::ceil(std::log2(n)));
+    const auto log_n = static_cast<Index>(std::bit_width(static_cast<std::uint64_t>(order())));
     const OptionalRanks& ranks = V_.ranks();
     const Placement& placement = V_.placement();
     if (std::abs(S_.power) > 500 || !(largest_of(sizes_by_row(Z_[0])) <= 1.0)) return std::nullopt;

@@ -164,10 +164,7 @@ bool LongProduct<T>::take_digit(const LongMatrix<T>& from, Index digit, const Pl
   for_each(to, "heddle::solve::take_digit",
            TakeDigit<T>{term(from, 0), term(from, 1), term(from, 2), terms, digit, power_of_two(bits_),
                         Elements<T>(to.local())});
-  const Elements<T> digits(to.local());
-  return largest_of(over_columns<Larger>(
-             to, "heddle::solve::largest_digit", KOKKOS_LAMBDA(Index i, Index j) { return part_size(digits(i, j)); })) >
-         0.0;
+  return largest_of(sizes_by_row(to)) > 0.0;
 }
 
 template <Scalar T>

@@ -30,8 +30,8 @@ template <Scalar T> class LongProduct {
   /// Rounds elements to their first `digits` digits. Ordered on the instance.
   void cut(const PlacedMatrix<T>& A, Index digits) const;
 
-  /// What of a product is computed: pairs of digits s of A and t of B, from 1, with s + t <= levels. `of_a` and `of_b`
-  /// are numbers of digits after which A and B have none, or `unknown`.
+  /// The part of a product that is computed: pairs of digits s of A and t of B, from 1, with s + t <= levels. `of_a`
+  /// and `of_b` are numbers of digits after which A and B have none, or `unknown`.
   struct Digits {
     static constexpr Index unknown = 1000;
     Index levels;

@@ -20,7 +20,7 @@
 namespace heddle::impl {
 namespace {
 
-// What solutions modulo primes may take.
+// The most operations that solutions modulo primes take.
 constexpr double most_operations = 4e9;
 
 // [M B] in real numbers, row by row, with the columns of B that have claims.

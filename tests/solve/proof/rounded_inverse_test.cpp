@@ -1,6 +1,6 @@
 // Correctly rounded inverses: the same as exact ones, ties, zeros, the ends of the range, and what is not decided.
 #include "fractions.hpp"
-#include "over_ranks.hpp"
+#include "solve/over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>

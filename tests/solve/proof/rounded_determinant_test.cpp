@@ -1,6 +1,6 @@
 // Correctly rounded determinants: the same as exact ones, ties, zeros, the ends of the range, and what is not decided.
 #include "fractions.hpp"
-#include "over_ranks.hpp"
+#include "solve/over_ranks.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -122,7 +122,7 @@ TYPED_TEST(RoundedDeterminant, OfSingularMatrices) {
   expect_zero(this->matrix({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}));
   expect_zero(this->matrix({{1, 2}, {0, 0}}));
   expect_zero(this->matrix({{0}}));
-  // Of random numbers with a row that is the sum of two others, and two equal columns.
+  // Random numbers with a row that is the sum of two others, and two equal columns.
   HostMatrix<T> A = this->integers(20, 1000, 3);
   for (std::size_t j = 0; j < 20; ++j) A(7, j) = A(3, j) + A(11, j);
   expect_zero(A);
