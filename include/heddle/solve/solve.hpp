@@ -219,7 +219,7 @@ std::ostream& operator<<(std::ostream& out, const InverseReport& report);
 /// and block triangular matrices are proven by their patterns, other zeros and ties modulo primes, unless that takes
 /// too long (SolveReport::undecided). Bits: those of the exact inverse, on any machine, for any number of ranks and in
 /// any arithmetic. Cost: some 60 n^3 flops for each step (240 n^3 complex): one for well-conditioned matrices of
-/// double, two or three of float. Memory: 16 matrices of double more.
+/// double, two or three of float. Memory: 18 matrices of double more.
 template <Scalar T>
 InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options = {},
                       Rounding rounding = Rounding::computed);
@@ -283,7 +283,7 @@ template <Scalar T> struct Determinant {
 /// of some 280 of random numbers of double (complex: 230; small integers: 500). A row of zeros is always seen. The
 /// small part of a complex determinant counts, too: if it is zero, primes prove that, or the elements are all real.
 /// Bits: those of the exact determinant, on any machine, for any number of ranks and in any arithmetic. Cost: some 60
-/// n^3 flops (240 n^3 complex), three times that if the first digits do not decide. Memory: 16 matrices of double more.
+/// n^3 flops (240 n^3 complex), three times that if the first digits do not decide. Memory: 18 matrices of double more.
 template <Scalar T>
 [[nodiscard]] Determinant<T> determinant(const Communicator& comm, const DistributedMatrix<T>& A,
                                          const FactorOptions& options = {}, Rounding rounding = Rounding::computed);

@@ -342,8 +342,8 @@ template <Scalar T> class LongDeterminant {
 
 template <Scalar T> double long_determinant_bytes(Index order, int ranks) {
   using Z = InDouble<T>;
-  // The determinant's three matrices, six of long ones and three of digits, two copies of triangles and a power.
-  constexpr double matrices = 16.0;
+  // Of an inverse nine of long matrices, three of digits, two powers, and S, V and a pattern; a determinant takes less.
+  constexpr double matrices = 18.0;
   return matrices * bytes_of_local<Z>(order, right_hand_sides(order, ranks)) +
          (ranks == 1 ? 0.0 : certificate_product(order, ranks, sizeof(Z)));
 }

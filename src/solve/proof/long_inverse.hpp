@@ -20,7 +20,7 @@ namespace heddle::impl {
 ///
 /// A in any placement, V in blocks of whole columns. Collective. Bits: a decided element depends on A alone. Cost: for
 /// each step (one for well-conditioned matrices of double, two or three of float) some 30 products of order n, and a
-/// rounding of all elements on every rank. Memory: 17 matrices of double.
+/// rounding of all elements on every rank. Memory: 18 matrices of double.
 template <Scalar T>
 [[nodiscard]] RoundedElements round_inverse(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V,
                                             const std::vector<Index>& rows, const std::vector<Index>& columns);
