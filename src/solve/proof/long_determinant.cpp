@@ -342,7 +342,7 @@ template <Scalar T> class LongDeterminant {
 
 template <Scalar T> double long_determinant_bytes(Index order, int ranks) {
   using Z = InDouble<T>;
-  // Of an inverse nine of long matrices, three of digits, two powers, and S, V and a pattern; a determinant takes less.
+  // Inverses take nine of long matrices, three of digits, two powers, S, V and a pattern; determinants take less.
   constexpr double matrices = 18.0;
   return matrices * bytes_of_local<Z>(order, right_hand_sides(order, ranks)) +
          (ranks == 1 ? 0.0 : certificate_product(order, ranks, sizeof(Z)));
