@@ -30,14 +30,14 @@ from ._options import checked as _checked
 from ._phi import PhiReport, phi, phi_multiply
 from ._products import DistributedMatmulReport, MatmulReport, matmul, transpose
 from ._search import Duplicates, ExternalFaces, ExternalFacesReport, Faces, SearchReport, duplicates, external_faces
-from ._solve import IllConditionedWarning, SolveReport, inv, slogdet, solve
+from ._solve import Determinant, IllConditionedWarning, SolveReport, determinant, inv, slogdet, solve
 from ._tdse import TdseResult, TdseStep, tdse, verify
 
 __all__ = [
-    "Communicator", "DistributedMatmulReport", "DistributedMatrix", "Duplicates", "EighBatchedReport", "EighReport",
+    "Communicator", "Determinant", "DistributedMatmulReport", "DistributedMatrix", "Duplicates", "EighBatchedReport", "EighReport",
     "ExpmFrechetReport", "ExpmMultiplyReport", "ExpmReport", "ExternalFaces", "ExternalFacesReport", "Faces",
     "FactorizationReport", "IllConditionedWarning", "LuReport", "MatmulReport", "PhiReport", "SearchReport", "SolveReport", "TdseResult",
-    "TdseStep", "cho_solve", "cholesky", "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_frechet",
+    "TdseStep", "cho_solve", "cholesky", "determinant", "duplicates", "eigh", "eigh_batched", "exact", "expm", "expm_frechet",
     "expm_multiply", "external_faces", "info", "inv", "lu", "lu_factor", "lu_solve", "matmul", "phi", "phi_multiply",
     "release_memory", "slogdet", "solve", "start", "tdse", "transpose", "verify",
 ]

@@ -70,6 +70,11 @@ class SolveReport:
     distance_to_tie: float
 
 class IllConditionedWarning(RuntimeWarning): ...
+@dataclass(frozen=True)
+class Determinant:
+    mantissa: np.generic
+    exponent: int
+    correctly_rounded: bool
 
 @dataclass(frozen=True)
 class EighReport:
@@ -282,9 +287,13 @@ def solve(
     block: int = 0, group: int = 0, progress: Progress = None, full_output: bool = False,
 ) -> Any: ...
 def inv(
-    a: Any, overwrite_a: bool = False, *, arithmetic: Arithmetic = "native", block: int = 0, group: int = 0,
-    progress: Progress = None,
+    a: Any, overwrite_a: bool = False, *, correctly_rounded: bool = False, arithmetic: Arithmetic = "native",
+    block: int = 0, group: int = 0, progress: Progress = None,
 ) -> Any: ...
+def determinant(
+    a: Any, *, correctly_rounded: bool = False, arithmetic: Arithmetic = "native", block: int = 0, group: int = 0,
+    progress: Progress = None,
+) -> Determinant: ...
 def slogdet(
     a: Any, *, arithmetic: Arithmetic = "native", block: int = 0, group: int = 0, progress: Progress = None,
 ) -> tuple[Any, Any]: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -202,7 +203,7 @@ def _report(entries, positive, certificate, correctly_rounded, index=()):
 
 
 def _judge(function, index, info, ill_conditioned, condition, overflow, *, positive=False, no_bound=False,
-           unproven=None):
+           unproven=None, of="x"):
     """Raise LinAlgError for a matrix that has no factors; issue the warnings for one that has."""
     place = f" {index}" if index else ""
     if info:
@@ -216,18 +217,18 @@ def _judge(function, index, info, ill_conditioned, condition, overflow, *, posit
         warn(IllConditionedWarning, f"{function}: the matrix{place} has condition {condition:.3g}: no bound of the error of "
                                     "x could be proven")
     if unproven and unproven.undecided > 0:
-        warn(IllConditionedWarning, f"{function}: element ({unproven.undecided_row}, {unproven.undecided_column}) of x{place} is "
+        warn(IllConditionedWarning, f"{function}: element ({unproven.undecided_row}, {unproven.undecided_column}) of {of}{place} is "
                                     f"within {unproven.distance_to_tie:.3g} ULP of a tie and not proven to be the nearest "
                                     f"number; undecided elements: {unproven.undecided}")
     elif unproven and not (ill_conditioned or no_bound):
-        warn(IllConditionedWarning, f"{function}: the matrix{place} has condition {condition:.3g}: no element of x could be "
+        warn(IllConditionedWarning, f"{function}: the matrix{place} has condition {condition:.3g}: no element of {of} could be "
                                     "proven to be the nearest number")
     if overflow:
         warn(RuntimeWarning, f"{function}: column {overflow - 1} of x{place} overflows")
 
 
 @checked()
-def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress=None):
+def inv(a, overwrite_a=False, *, correctly_rounded=False, arithmetic="native", block=0, group=0, progress=None):
     """Invert a square matrix or each matrix of a stack, like numpy.linalg.inv, without refinement. See lu_factor() for the
     options.
 
@@ -240,6 +241,9 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
         Matrix or stack; of any strides.
     overwrite_a : bool
         Whether to overwrite a with the inverse.
+    correctly_rounded : bool
+        Whether to round each element to the number nearest to the exact inverse (each part of a complex number), at 5 to 15
+        times the work. The inverse then has the same bits on every machine, for any arithmetic, block and number of threads.
 
     Raises
     ------
@@ -249,7 +253,8 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
     Warns
     -----
     heddle.IllConditionedWarning
-        If the condition number of a, with rows and columns scaled to one size, is above 1 / (n u), u the unit roundoff.
+        If the condition number of a, with rows and columns scaled to one size, is above 1 / (n u), u the unit roundoff. Also
+        if correct rounding could not be proven of all elements; the first of them is named.
 
     Examples
     --------
@@ -257,6 +262,8 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
     >>> heddle.inv(np.array([[2.0, 0.0], [0.0, 4.0]]))
     array([[0.5 , 0.  ],
            [0.  , 0.25]])
+    >>> heddle.inv(np.array([[3.0, 1.0], [1.0, 2.0]]), correctly_rounded=True).tolist() == [[2/5, -1/5], [-1/5, 3/5]]
+    True
     """
     given = a
     kind, name, (a,) = operands("inv", a=a)
@@ -265,14 +272,68 @@ def inv(a, overwrite_a=False, *, arithmetic="native", block=0, group=0, progress
     overwrite_a = overwrite_a and a is given
     out = result("inv", kind, a if overwrite_a else None, a.shape, name, a, "C" if stack else "F")
     options = _core.FactorOptions(arithmetic, block, group, progress)
-    if stack or a.shape[-1] <= _core.largest_small_system:
+    if correctly_rounded:
+        for i in np.ndindex(*stack):
+            found = _core.inverse(a[i], columns(out[i]), options, True)
+            _judge("inv", i, found["info"], found["ill_conditioned"], found["scaled_condition"], 0,
+                   unproven=None if found["correctly_rounded"] else SimpleNamespace(**found), of="the inverse")
+    elif stack or a.shape[-1] <= _core.largest_small_system:
         for first, (from_, to) in parts(kind, stack or (1,), *((a, out) if stack else (a[None], out[None]))):
             for matrix, *found in _core.inverse_stack(from_, to, options):
                 _judge("inv", index_of(first + matrix, stack), *found)
     else:
-        found = _core.inverse(a, out, options)
+        found = _core.inverse(a, out, options, False)
         _judge("inv", (), found["info"], found["ill_conditioned"], found["scaled_condition"], 0)
     return out if overwrite_a else kind.finish(out)
+
+
+@dataclass(frozen=True)
+class Determinant:
+    """A determinant, mantissa * 2**exponent, which may be beyond the range of its type."""
+
+    mantissa: np.generic
+    """Number of the matrix's type, of which the larger part is in [1/2, 1), or zero, infinite or NaN."""
+    exponent: int
+    correctly_rounded: bool
+    """Whether the mantissa is proven to be the number nearest to the exact one (each part of a complex number), if
+    `correctly_rounded` requests it."""
+
+
+@checked()
+def determinant(a, *, correctly_rounded=False, arithmetic="native", block=0, group=0, progress=None):
+    """Compute a determinant as a number times a power of two. See lu_factor() for the options.
+
+    Parameters
+    ----------
+    a : (n, n) array
+        Matrix; of any strides.
+    correctly_rounded : bool
+        Whether to round the mantissa to the number nearest to the exact one, at 7 to 25 times the work. The determinant
+        then has the same bits on every machine, for any arithmetic, block and number of threads.
+
+    Warns
+    -----
+    heddle.IllConditionedWarning
+        If correct rounding could not be proven, as of large singular matrices; the determinant is then computed from
+        factors.
+
+    Examples
+    --------
+    >>> import numpy as np, heddle
+    >>> found = heddle.determinant(np.diag([1e200, -3e200]), correctly_rounded=True)
+    >>> float(found.mantissa), found.exponent, found.correctly_rounded
+    (-0.6400251292149902, 1331, True)
+    """
+    _, name, (a,) = operands("determinant", a=a)
+    square("determinant", a)
+    if len(a.shape) != 2:
+        raise ValueError(f"determinant: a has shape {tuple(a.shape)}; expected a matrix")
+    real, imaginary, exponent, proven = _core.determinant(
+        a, _core.FactorOptions(arithmetic, block, group, progress), correctly_rounded)
+    if correctly_rounded and not proven:
+        warn(IllConditionedWarning, "determinant: the number nearest to the exact determinant could not be proven")
+    kind = np.dtype(name).type
+    return Determinant(kind(complex(real, imaginary) if np.dtype(name).kind == "c" else real), exponent, proven)
 
 
 @checked()

@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <tuple>
 #include <vector>
 
 namespace heddle::python {
@@ -50,18 +51,42 @@ nb::dict cholesky_factor(const Input& a, const Output& out, const FactorArgument
   return factorization_entries(report);
 }
 
-nb::dict inverse_of(const Input& a, const Output& out, const FactorArguments& options) {
+nb::dict inverse_of(const Input& a, const Output& out, const FactorArguments& options, bool correctly_rounded) {
   Watch watch(options.progress);
   const InverseReport report = with_scalar(a, [&]<class T>() {
     return run(watch, [&] {
-      return in_place<T>(a, out, [&](const MatrixView<T>& A) { return inverse<T>(space(), A, options.taken(watch)); });
+      return in_place<T>(a, out, [&](const MatrixView<T>& A) {
+        return inverse<T>(space(), A, options.taken(watch), rounding(correctly_rounded));
+      });
     });
   });
   nb::dict entries;
   entries["info"] = report.info;
   entries["scaled_condition"] = report.scaled_condition;
   entries["ill_conditioned"] = report.ill_conditioned;
+  entries["correctly_rounded"] = report.correctly_rounded;
+  entries["undecided"] = report.undecided;
+  entries["undecided_row"] = report.undecided_row;
+  entries["undecided_column"] = report.undecided_column;
+  entries["distance_to_tie"] = report.distance_to_tie;
   return entries;
+}
+
+// The parts of the mantissa, the exponent, and whether they are proven to be correctly rounded.
+nb::tuple determinant_of(const Input& a, const FactorArguments& options, bool correctly_rounded) {
+  Watch watch(options.progress);
+  const auto [re, im, exponent, proven] = with_scalar(a, [&]<class T>() {
+    return run(watch, [&] {
+      const Operand<const T, 2> A(a, "a");
+      const ColumnMajor<const T> columns(*A);
+      // It only reads them.
+      const MatrixView<T> matrix(const_cast<T*>((*columns).data()), (*columns).layout());
+      const Determinant<T> found = determinant<T>(space(), matrix, options.taken(watch), rounding(correctly_rounded));
+      return std::tuple(real_of<double>(found.mantissa), imaginary_of<double>(found.mantissa), found.exponent,
+                        found.correctly_rounded);
+    });
+  });
+  return nb::make_tuple(re, im, exponent, proven);
 }
 
 LuReport factors_of(const std::vector<Index>& pivots) {
@@ -124,7 +149,8 @@ void bind_solve(nb::module_& module) {
            nb::arg("group"), nb::arg("progress").none());
   module.def("lu_factor", lu_factor, nb::arg("a"), nb::arg("out"), nb::arg("options"));
   module.def("cholesky", cholesky_factor, nb::arg("a"), nb::arg("out"), nb::arg("options"));
-  module.def("inverse", inverse_of, nb::arg("a"), nb::arg("out"), nb::arg("options"));
+  module.def("inverse", inverse_of, nb::arg("a"), nb::arg("out"), nb::arg("options"), nb::arg("correctly_rounded"));
+  module.def("determinant", determinant_of, nb::arg("a"), nb::arg("options"), nb::arg("correctly_rounded"));
   module.def("factored_solve", factored_solve, nb::arg("factors"), nb::arg("pivots").none(), nb::arg("b"),
              nb::arg("out"), nb::arg("operation"), nb::arg("options"));
   module.def("solve", solve_system, nb::arg("a"), nb::arg("b"), nb::arg("out"), nb::arg("positive"),

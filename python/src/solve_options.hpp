@@ -25,6 +25,10 @@ struct FactorArguments {
   nb::object progress;
 };
 
+[[nodiscard]] inline Rounding rounding(bool correctly_rounded) {
+  return correctly_rounded ? Rounding::correct : Rounding::computed;
+}
+
 // NOLINTNEXTLINE(readability-function-size): the options of solve()
 [[nodiscard]] inline SolveOptions solve_options(bool positive, bool equilibrate, int refinements, bool measure,
                                                 bool certificate, bool correctly_rounded, const FactorArguments& factor,
@@ -35,7 +39,7 @@ struct FactorArguments {
           .refinements = refinements,
           .measure = measure,
           .certificate = certificate,
-          .rounding = correctly_rounded ? Rounding::correct : Rounding::computed};
+          .rounding = rounding(correctly_rounded)};
 }
 
 /// Reports, by the names of the dataclasses' members.

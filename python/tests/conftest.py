@@ -85,7 +85,7 @@ def plain_arguments(rng):
              "keyed_sum": (rng.normal(size=20), keys), "segmented_sum": (rng.normal(size=20), np.array([0, 7, 20]))}
     return {"matmul": (a, b), "transpose": (b,), "solve": (a, b), "lu_factor": (a,), "lu": (a,),
             "lu_solve": (heddle.lu_factor(a), b), "cholesky": (spd,), "cho_solve": ((heddle.cholesky(spd), True), b),
-            "inv": (a,), "slogdet": (a,), "eigh": (spd,), "eigh_batched": (spd[None],), "expm": (a,), "expm_multiply": (a, b),
+            "inv": (a,), "determinant": (a,), "slogdet": (a,), "eigh": (spd,), "eigh_batched": (spd[None],), "expm": (a,), "expm_multiply": (a, b),
             "expm_frechet": (a, a), "phi": (a, 2), "phi_multiply": (a, b), "duplicates": (keys,),
             "external_faces": (np.array([[0, 1, 2, 3], [1, 2, 3, 4]]),), "tdse": (deck,), "start": (), "verify": ("none.h5",),
             **{f"exact.{name}": given for name, given in exact.items()}}

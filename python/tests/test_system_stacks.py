@@ -1,11 +1,15 @@
-"""Stacks of systems, inverses and determinants: the bits of single calls, NumPy's rules of shapes, and what is named."""
+"""Stacks of systems, inverses and determinants: the bits of single calls, NumPy's rules of shapes, and what is named;
+correctly rounded inverses and determinants against rational numbers."""
 
 import warnings
+from fractions import Fraction
 
 import heddle
 import numpy as np
 import pytest
+import scipy.linalg
 from conftest import random, roundoff
+from test_solve import small_system
 
 SIZES = (1, 2, 4, 7, 16, 33, 64, 65)
 
@@ -205,3 +209,74 @@ def test_out_must_be_apart(rng):
     for shape in ((3, 4), (4, 4, 4)):
         with pytest.raises(ValueError, match="solve: out has shape"):
             heddle.solve(a, a.copy(), out=np.empty(shape))
+
+
+def fractions_of(a):
+    """Return the determinant of a real matrix and its inverse in rational numbers, or no inverse if it is singular."""
+    n = a.shape[0]
+    rows = [[Fraction(float(x)) for x in row] + [Fraction(int(i == j)) for j in range(n)] for i, row in enumerate(a)]
+    determinant = Fraction(1)
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if rows[i][k]), None)
+        if pivot is None:
+            return Fraction(0), None
+        if pivot != k:
+            rows[k], rows[pivot] = rows[pivot], rows[k]
+            determinant = -determinant
+        determinant *= rows[k][k]
+        rows[k] = [x / rows[k][k] for x in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k])]
+    return determinant, [row[n:] for row in rows]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
+@pytest.mark.parametrize("kind", ["integers", "graded", "subnormal", "hilbert"])
+def test_correctly_rounded_determinants_and_inverses(rng, kind, n):
+    a, _ = small_system(rng, kind, n, "float64")
+    determinant, inverse = fractions_of(a)
+    found = heddle.determinant(a, correctly_rounded=True)
+    assert found.correctly_rounded
+    # Python divides integers with one rounding.
+    scaled = determinant / Fraction(2) ** found.exponent
+    assert found.mantissa == scaled.numerator / scaled.denominator
+    assert found.mantissa == 0 or 0.5 <= abs(found.mantissa) < 1
+    if inverse is None:
+        return
+    largest = max(abs(x) for row in inverse for x in row)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if kind == "hilbert" and n > 8 else "error")
+        x = heddle.inv(a, correctly_rounded=True)
+    if largest < 2**1023 and not (kind == "hilbert" and n > 8):
+        assert x.tolist() == [[y.numerator / y.denominator for y in row] for row in inverse]
+
+
+def test_correctly_rounded_inverses_have_the_same_bits(rng, scalar):
+    a = small_system(rng, "integers", 9, scalar)[0] + 9 * np.eye(9, dtype=scalar)
+    expected = heddle.inv(a, correctly_rounded=True)
+    assert expected.dtype == scalar
+    assert np.array_equal(expected, heddle.solve(a, np.eye(9, dtype=scalar), correctly_rounded=True))
+    for options in [{"arithmetic": "emulated"}, {"block": 4}, {"overwrite_a": True}]:
+        given = a.copy(order="F")
+        assert np.array_equal(heddle.inv(given, correctly_rounded=True, **options), expected), options
+    stack = heddle.inv(np.stack([a, 2 * a]), correctly_rounded=True)
+    assert np.array_equal(stack[0], expected) and np.array_equal(stack[1], expected / 2)
+    first = heddle.determinant(a, correctly_rounded=True)
+    assert first == heddle.determinant(a.T, correctly_rounded=True, arithmetic="emulated")
+    computed = heddle.determinant(a)
+    assert not computed.correctly_rounded and computed.mantissa.dtype == scalar
+    assert abs(computed.mantissa - first.mantissa) < 1e-4 and computed.exponent == first.exponent
+
+
+def test_determinants_and_inverses_that_are_not_proven(rng):
+    a = rng.normal(size=(340, 340))
+    a[:, 3] = a[:, 5]
+    with pytest.warns(heddle.IllConditionedWarning, match="the exact determinant could not be proven"):
+        assert not heddle.determinant(a, correctly_rounded=True).correctly_rounded
+    with pytest.warns(heddle.IllConditionedWarning):
+        heddle.inv(scipy.linalg.hilbert(14), correctly_rounded=True)
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        heddle.inv(np.zeros((3, 3)), correctly_rounded=True)
+    with pytest.raises(ValueError, match="expected a matrix"):
+        heddle.determinant(np.zeros((2, 3, 3)))

@@ -241,6 +241,19 @@ class Solve(CommandTest):
         call = ("solve", "--a", "A.mtx", "--b", "B.mtx", *arguments)
         return self.succeed(*call, ranks=ranks)["results"] if succeeds else self.run_command(*call, ranks=ranks)
 
+    def test_correctly_rounded_determinants(self):
+        # 2^53 + 1 is a tie; large singular matrices are not decided.
+        for ranks in (1, 3):
+            found = self.system([[2.0**53, -1.0], [1.0, 1.0]], [[1.0], [1.0]], "--determinant", "--correctly-rounded", ranks=ranks)
+            self.assertEqual(found["determinant"], {"real": 0.5, "imaginary": 0.0, "exponent": 54, "correctly_rounded": True})
+        n = 340
+        A = [[1.0 / (2 + (7 * i * i + 13 * i * j + 5 * j) % 1009) for j in range(n)] for i in range(n)]
+        for row in A:
+            row[9] = row[3]
+        done = self.system(A, [[1.0]] * n, "--determinant", "--correctly-rounded", succeeds=False)
+        self.assertEqual(done.code, 1)
+        self.assertIn("check rounded_determinant: FAILED", done.errors)
+
     def test_determinants_of_any_grading(self):
         big, small = 2.0**899, 2.0**-899
         for ranks in (1, 3):

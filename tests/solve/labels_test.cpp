@@ -29,6 +29,10 @@ TEST(Solve, LabelsBeginWithHeddleAndNoOtherInstanceIsTouched) {
     EXPECT_GT(condition(comm, A, factors, 1.0, options), 0.0);
     EXPECT_NE(determinant(comm, A, factors).mantissa, 0.0);
     EXPECT_EQ(inverse(comm, test::random_matrix<double>(comm, bands, 3), options).info, 0);
+    EXPECT_TRUE(
+        inverse(comm, test::random_matrix<double>(comm, bands, 3), options, Rounding::correct).correctly_rounded);
+    EXPECT_TRUE(
+        determinant(comm, test::random_matrix<float>(comm, bands, 3), options, Rounding::correct).correctly_rounded);
     const auto positive = test::random_matrix<double>(comm, bands, 4);
     add_identity(4.0 * static_cast<double>(n), positive);
     EXPECT_EQ(solve<double>(comm, positive, B, X, {.method = SolveMethod::cholesky, .factorization = options})

@@ -67,8 +67,9 @@ const OptionTable<Options>& all_options() {
       {"--certificate", &Options::certificate, Flag{},
        "Prove a bound of the error of X, by an approximate inverse; a check fails where none can be proven"},
       {"--correctly-rounded", &Options::correctly_rounded, Flag{},
-       "Round each element of X to the number nearest to the exact solution; a check fails unless that is proven of "
-       "all"},
+       "Round each element of X, and the determinant, to the number nearest to the exact one; a check fails unless "
+       "that "
+       "is proven of all"},
       {"--condition", &Options::condition, Flag{},
        "Print A's condition number too, which is estimated and checked anyway"},
       {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},
@@ -231,13 +232,20 @@ template <Scalar T> class Run {
     report_.check("correct_rounding", solved.correctly_rounded, solved.undecided < 0 ? elements : solved.undecided, 0);
   }
   void enter_determinant(const FactorOptions& options) {
-    const Determinant<T> found = determinant(context_.comm(), A_, options);
+    const auto start = std::chrono::steady_clock::now();
+    const Determinant<T> found =
+        determinant(context_.comm(), A_, options, options_.correctly_rounded ? Rounding::correct : Rounding::computed);
+    report_.times()["determinant"] = seconds_since(start);
     const double re = real_of<double>(found.mantissa);
     const double im = imaginary_of<double>(found.mantissa);
     report_.results()["determinant"] = {{"real", re}, {"imaginary", im}, {"exponent", found.exponent}};
     const auto exponent = static_cast<long long>(found.exponent);
     context_.say(is_complex<T> ? format("determinant (%.17g, %.17g) 2^%lld", re, im, exponent)
                                : format("determinant %.17g 2^%lld", re, exponent));
+    if (options_.correctly_rounded) {
+      report_.results()["determinant"]["correctly_rounded"] = found.correctly_rounded;
+      report_.check("rounded_determinant", found.correctly_rounded, found.correctly_rounded ? 0 : 1, 0);
+    }
   }
   void hash() {
     const std::string digest = hash_of(X_);

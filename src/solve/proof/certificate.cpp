@@ -37,7 +37,7 @@ struct OtherArithmetic {
   }
 };
 // Whether all threads of this rank have the arithmetic that IEEE 754 has by default.
-bool has_default_arithmetic(const ExecutionSpace& space) {
+bool has_default_arithmetic_here(const ExecutionSpace& space) {
   int others = 0;
   OtherArithmetic{}(0, others);
   if constexpr (on_host) {
@@ -50,20 +50,6 @@ bool has_default_arithmetic(const ExecutionSpace& space) {
     others = std::max(others, of_threads);
   }
   return others == 0;
-}
-
-// C = V S natively.
-template <Scalar T> void multiply(const PlacedMatrix<T>& V, const PlacedMatrix<T>& S, const PlacedMatrix<T>& C) {
-  if (S.ranks().comm() != nullptr) {
-    const Communicator& comm = *S.ranks().comm();
-    GemmOptions options;
-    options.tile = certificate_tile(S.rows(), comm.size());
-    options.workspace_bytes = sizeof(T) * static_cast<std::size_t>(options.tile * S.rows());
-    gemm(comm, Operation::none, Operation::none, T(1), V.distributed(), S.distributed(), T(0), C.distributed(),
-         options);
-  } else {
-    blas::gemm<T>(S.space(), Operation::none, Operation::none, T(1), V.local(), S.local(), T(0), C.local());
-  }
 }
 
 // Upper bounds of the elements of |V r|, times 2^-power.
@@ -104,6 +90,32 @@ template <Scalar T> Errors errors_by(const ApproximateInverse<T>& V, const std::
 
 }  // namespace
 
+bool has_default_arithmetic(const OptionalRanks& ranks) {
+  return ranks.all_reduce(has_default_arithmetic_here(ranks.space()) ? 1.0 : 0.0, Reduction::minimum) > 0.0;
+}
+
+template <Scalar T> void multiply(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& C) {
+  if (B.ranks().comm() != nullptr) {
+    const Communicator& comm = *B.ranks().comm();
+    GemmOptions options;
+    options.tile = certificate_tile(B.rows(), comm.size());
+    options.workspace_bytes = sizeof(T) * static_cast<std::size_t>(options.tile * B.rows());
+    gemm(comm, Operation::none, Operation::none, T(1), A.distributed(), B.distributed(), T(0), C.distributed(),
+         options);
+  } else {
+    blas::gemm<T>(B.space(), Operation::none, Operation::none, T(1), A.local(), B.local(), T(0), C.local());
+  }
+}
+
+template <Scalar T> double rounding_of_products(Index order) {
+  const auto n = static_cast<double>(order);
+  // Complex products have sums of 2 n terms in each part, and an absolute value is at most sqrt(2) of the larger part.
+  const double roundings = (is_complex<T> ? 2.0 * n + 4.0 : n + 2.0) * static_cast<double>(unit_roundoff<T>);
+  if (roundings >= 0.5) return infinity;
+  // (GPUs' libraries may multiply complex matrices by three real products, with half of that again.)
+  return (is_complex<T> ? 2.5 : 1.0) * roundings / (1.0 - roundings);
+}
+
 double largest_of(const std::vector<double>& sizes) {
   double most = 0;
   for (const double size : sizes) most = std::isnan(size) ? infinity : std::max(most, size);
@@ -137,8 +149,7 @@ ApproximateInverse<T>::ApproximateInverse(const PlacedMatrix<T>& S, const Placed
       rows_(std::move(rows)),
       columns_(std::move(columns)),
       product_(S.ranks(), V.placement(), "heddle::solve::identity") {
-  const double mine = has_default_arithmetic(S.space()) ? 1.0 : 0.0;
-  has_default_arithmetic_ = S.ranks().all_reduce(mine, Reduction::minimum) > 0.0;
+  has_default_arithmetic_ = has_default_arithmetic(S.ranks());
   multiply(V, S, product_);
   subtract_identity(product_);
   distances_ = distances(std::vector<double>(static_cast<std::size_t>(S.rows()), 1.0));
@@ -152,11 +163,8 @@ template <Scalar T> std::vector<double> ApproximateInverse<T>::distances(const s
   const auto smallest = static_cast<double>(std::numeric_limits<Real<T>>::denorm_min());
   const ScaledSizes of(given);
   std::vector<double> sums = sizes_of_rows(product_, of.sizes);
-  // Complex products have sums of 2 n terms in each part, and an absolute value is at most sqrt(2) of the larger part.
-  const double roundings = is_complex<T> ? 2.0 * order + 4.0 : order + 2.0;
-  if (!has_default_arithmetic_ || roundings * unit >= 0.5) return std::vector<double>(sums.size(), infinity);
-  // (GPUs' libraries may multiply complex matrices by three real products, with half of that again.)
-  const double relative = (is_complex<T> ? 2.5 : 1.0) * roundings * unit / (1.0 - roundings * unit);
+  const double relative = rounding_of_products<T>(n);
+  if (!has_default_arithmetic_ || !std::isfinite(relative)) return std::vector<double>(sums.size(), infinity);
   double all = 0.0;
   for (const double size : of.sizes) all += size;
   // Add the roundings of the product, and the error of each element of S, below the smallest number.
@@ -224,6 +232,8 @@ double proven_error(const ApproximateInverse<T>& inverse, const PlacedMatrix<T>&
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                   \
+  template void multiply<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&);            \
+  template double rounding_of_products<T>(Index);                                                               \
   template class ApproximateInverse<T>;                                                                         \
   template double proven_error<T>(const ApproximateInverse<T>&, const PlacedMatrix<T>&, const PlacedMatrix<T>&, \
                                   const std::vector<Index>&)

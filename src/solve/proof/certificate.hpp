@@ -21,6 +21,15 @@ struct ScaledSizes {
 /// Upper bound of a nested sum of `terms` absolute values whose computed value in double precision is `sum`.
 [[nodiscard]] double enlarged(double sum, Index terms);
 
+/// Return true if all threads of all ranks have the arithmetic that IEEE 754 has by default: rounding to nearest, and
+/// denormal numbers. Collective.
+[[nodiscard]] bool has_default_arithmetic(const OptionalRanks& ranks);
+/// C = A B of square matrices, natively: each element is off by at most rounding_of_products() |A| |B| and, below the
+/// smallest normal number, order times the smallest one. Collective.
+template <Scalar T> void multiply(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& C);
+/// Upper bound of the relative rounding errors of sums of `order` products in any order, infinite if there is none.
+template <Scalar T> [[nodiscard]] double rounding_of_products(Index order);
+
 /// A system S = R M C, M with rows and columns scaled by powers of two, an approximate inverse V of S, and proven
 /// bounds of the elements of |I - V S|.
 ///

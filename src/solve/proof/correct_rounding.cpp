@@ -3,8 +3,7 @@
 
 #include "core/instantiate.hpp"
 #include "exact/products/local_products.hpp"
-#include "solve/grid/over_rows.hpp"
-#include "solve/proof/modular.hpp"
+#include "solve/proof/rounded_element.hpp"
 #include "solve/system/equilibration.hpp"
 
 #include <algorithm>
@@ -15,26 +14,8 @@
 namespace heddle::impl {
 namespace {
 
-using exact::Accumulator;
-using exact::impl::ExactSum;
-using exact::impl::part_of;
-using exact::impl::parts_of_scalar;
-
 // The largest power of two that numbers are multiplied by at once, and the smallest with a minus.
 constexpr Index most_power = 1022;
-// Errors are kept times 2^error_power: those of zeros have to shrink below the smallest number.
-constexpr Index error_power = 800;
-
-// Numbers of type T whose sum has some 160 bits.
-template <Scalar T> inline constexpr std::size_t terms_of_sum = sizeof(Real<T>) == 8 ? 3 : 7;
-// An unevaluated sum, the largest number first.
-template <Scalar T> using LongNumber = std::array<T, terms_of_sum<T>>;
-
-template <Scalar T> ExactSum<T> sum_of(const LongNumber<T>& z) {
-  ExactSum<T> sum;
-  for (const T& term : z) sum.add(term);
-  return sum;
-}
 
 // `units` |number|, and what parts below the smallest number may be off.
 template <Scalar T> double error_of(const T& number, double units) {
@@ -53,62 +34,6 @@ template <Scalar T> double add(const T& d, LongNumber<T>& z) {
   const bool is_exact =
       std::all_of(std::begin(sum.part), std::end(sum.part), [](const auto& p) { return p.sign() == 0; });
   return is_exact ? 0.0 : error_of(rest, 4.0) * power_of_two(error_power);
-}
-
-// The number nearest to the sum times 2^power.
-template <RealScalar R> R nearest(const Accumulator<double>& sum, Index power) {
-  using Limits = std::numeric_limits<R>;
-  const R unscaled = sum.template value<R>();
-  if (unscaled == 0 ? sum.sign() == 0 : std::isfinite(unscaled)) {
-    const Index exponent = unscaled == 0 ? 0 : std::ilogb(unscaled);
-    const bool is_normal = exponent >= Limits::min_exponent - 1 && exponent + power >= Limits::min_exponent - 1 &&
-                           exponent + power < Limits::max_exponent;
-    if (power == 0 || unscaled == 0 || is_normal) {
-      return static_cast<R>(times_power(static_cast<double>(unscaled), power));
-    }
-  }
-  exact::bits::WideSum wide;
-  wide.clear();
-  wide.add_scaled(sum, power_of_two(power));
-  return wide.template value<R>();
-}
-
-// The numbers nearest to the ends of an enclosure, middle -+ error 2^-error_power, times 2^power.
-template <RealScalar R> struct Ends {
-  R low;
-  R high;
-  [[nodiscard]] bool decided() const { return low == high; }
-  // Zero has no sign if its exact value may have either.
-  [[nodiscard]] R number() const { return std::signbit(low) == std::signbit(high) ? low : R(0); }
-};
-template <RealScalar R> Ends<R> ends_of(const Accumulator<double>& middle, double error, Index power) {
-  Accumulator<double> low = middle;
-  Accumulator<double> high = middle;
-  low.subtract_product(error, power_of_two(-error_power));
-  high.add_product(error, power_of_two(-error_power));
-  return {nearest<R>(low, power), nearest<R>(high, power)};
-}
-
-// Whether no element of R M C is rounded.
-template <Scalar T> bool scales_exactly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse) {
-  const auto by_row = of_local_rows(M, inverse.rows());
-  const auto by_column = of_local_columns(M, inverse.columns());
-  const Elements<T> m(M.local());
-  return largest_of(over_rows<Larger>(
-             M, "heddle::solve::scales_exactly", KOKKOS_LAMBDA(Index i, Index j) {
-               const Index power = by_row(i) + by_column(j);
-               const T scaled = times_power_of_two(m(i, j), power);
-               return times_power_of_two(scaled, -power) == m(i, j) ? 0.0 : 1.0;
-             })) == 0.0;
-}
-
-// Whether the imaginary parts of all elements are zero.
-template <Scalar T> bool is_real(const PlacedMatrix<T>& M) {
-  if constexpr (!is_complex<T>) return true;
-  const Elements<T> m(M.local());
-  return largest_of(over_rows<Larger>(
-             M, "heddle::solve::is_real",
-             KOKKOS_LAMBDA(Index i, Index j) { return imaginary_of<double>(m(i, j)) == 0.0 ? 0.0 : 1.0; })) == 0.0;
 }
 
 // Exact sums of S z over its rows, on every rank.
@@ -235,52 +160,12 @@ template <Scalar T> class Column {
 
   // Rounds element i; false if its enclosure has several numbers. The distance to a tie is that of the worse part.
   [[nodiscard]] bool round(std::size_t i, T& x, double& distance_to_tie) const {
-    using R = Real<T>;
-    const ExactSum<T> sum = sum_of<T>(z_[i]);
-    const Index power = inverse_.columns()[i] - power_;
-    std::array<R, parts_of_scalar<T>> numbers;
-    distance_to_tie = -1.0;
-    for (std::size_t p = 0; p < numbers.size(); ++p) {
-      if (is_zero_[p]) {
-        numbers[p] = R(0);
-        continue;
-      }
-      const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], power);
-      numbers[p] = ends.number();
-      if (ends.decided()) continue;
-      numbers[p] = nearest<R>(sum.part[p], power);
-      const double apart = static_cast<double>(ends.high) - static_cast<double>(ends.low);
-      distance_to_tie = std::max(distance_to_tie, times_power(2.0 * errors_[i], power - error_power) / apart);
-    }
-    if constexpr (is_complex<T>) {
-      x = T(numbers[0], numbers[1]);
-    } else {
-      x = numbers[0];
-    }
-    return distance_to_tie < 0.0;
+    return round_element<T>(sum_of<T>(z_[i]), errors_[i], inverse_.columns()[i] - power_, is_zero_, x, distance_to_tie);
   }
   // Adds the claims that would decide element i: that its parts are zero, or half way between two numbers.
   void claim(std::size_t i, Index column, std::vector<Claim>& claims) const {
-    using R = Real<T>;
-    const ExactSum<T> sum = sum_of<T>(z_[i]);
-    const std::size_t before = claims.size();
-    for (int p = 0; p < parts_of_scalar<T>; ++p) {
-      if (is_zero_[static_cast<std::size_t>(p)]) continue;
-      const Ends<R> ends = ends_of<R>(sum.part[p], errors_[i], inverse_.columns()[i] - power_);
-      if (ends.decided()) continue;
-      const bool has_zero = ends.low < 0 && ends.high > 0;
-      const bool adjacent =
-          std::isfinite(ends.low) && std::isfinite(ends.high) && std::nextafter(ends.low, ends.high) == ends.high;
-      if (!has_zero && !adjacent) {
-        claims.resize(before);
-        return;
-      }
-      claims.push_back({.row = static_cast<Index>(i),
-                        .column = column,
-                        .part = p,
-                        .low = has_zero ? 0.0 : static_cast<double>(ends.low),
-                        .high = has_zero ? 0.0 : static_cast<double>(ends.high)});
-    }
+    add_claims<T>(sum_of<T>(z_[i]), errors_[i], inverse_.columns()[i] - power_, is_zero_, static_cast<Index>(i), column,
+                  claims);
   }
   [[nodiscard]] const std::vector<double>& errors() const { return errors_; }
 
@@ -318,29 +203,12 @@ template <Scalar T> bool refine(Column<T>& column, std::vector<T>& x, std::vecto
 template <Scalar T>
 void take(const std::vector<Claim>& claims, std::vector<std::vector<T>>& solutions,
           std::vector<std::vector<double>>& distances) {
-  using R = Real<T>;
-  for (std::size_t first = 0, end = 0; first < claims.size(); first = end) {
-    const Claim& one = claims[first];
-    bool proven = true;
-    for (end = first; end < claims.size() && claims[end].row == one.row && claims[end].column == one.column; ++end) {
-      proven = proven && claims[end].proven;
-    }
-    const auto i = static_cast<std::size_t>(one.row);
-    const auto j = static_cast<std::size_t>(one.column);
-    if (!proven) continue;
+  take_claims<T>(claims, [&](Index row, Index column) -> T& {
+    const auto i = static_cast<std::size_t>(row);
+    const auto j = static_cast<std::size_t>(column);
     distances[j][i] = -1.0;
-    for (std::size_t c = first; c < end; ++c) {
-      Accumulator<double> sum;
-      sum.add(claims[c].low);
-      sum.add(claims[c].high);
-      const R number = nearest<R>(sum, -1);
-      if constexpr (is_complex<T>) {
-        (claims[c].part == 0 ? solutions[j][i].real() : solutions[j][i].imag()) = number;
-      } else {
-        solutions[j][i] = number;
-      }
-    }
-  }
+    return solutions[j][i];
+  });
 }
 
 }  // namespace
@@ -352,7 +220,7 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
   if (X.rows() == 0 || X.columns() == 0) return found;
   const exact::impl::DefaultArithmetic arithmetic;
   const auto nothing = [] { return RoundedElements{.undecided = -1}; };
-  if (!(inverse.distance() < 1.0) || !scales_exactly(M, inverse)) return nothing();
+  if (!(inverse.distance() < 1.0) || !scales_exactly(M, inverse.rows(), inverse.columns())) return nothing();
   const bool parts_apart = is_real(M);
   std::vector<std::vector<T>> solutions;
   std::vector<std::vector<double>> distances;  // To ties, of elements that are not decided; -1 of the others.

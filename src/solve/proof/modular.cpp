@@ -3,93 +3,25 @@
 
 #include "core/instantiate.hpp"
 #include "solve/grid/rank_grid.hpp"
+#include "solve/proof/long_integer.hpp"
 #include "solve/system/residuals.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <span>
 #include <utility>
 
 namespace heddle::impl {
 namespace {
 
-using Residue = std::uint64_t;
-
-// mantissa 2^exponent, the mantissa odd or zero.
-struct Dyadic {
-  std::int64_t mantissa = 0;
-  Index exponent = 0;
-};
-Dyadic dyadic(double x) {
-  if (x == 0) return {};
-  const int exponent = std::max(std::ilogb(x), std::numeric_limits<double>::min_exponent - 1) - 52;
-  const auto mantissa = static_cast<std::int64_t>(std::ldexp(x, -exponent));
-  const int zeros = std::countr_zero(static_cast<std::uint64_t>(mantissa));
-  return {mantissa / (std::int64_t{1} << zeros), exponent + zeros};
-}
-
-// Arithmetic modulo a prime below 2^31.
-class PrimeField {
- public:
-  explicit PrimeField(Residue prime) : prime_(prime), reciprocal_(~Residue{0} / prime) {}
-
-  // x mod p, for x < 2^63.
-  [[nodiscard]] Residue reduced(Residue x) const {
-    __extension__ using Wide = unsigned __int128;
-    const Residue rest = x - static_cast<Residue>((static_cast<Wide>(x) * reciprocal_) >> 64U) * prime_;
-    return rest >= prime_ ? rest - prime_ : rest;
-  }
-  [[nodiscard]] Residue product(Residue x, Residue y) const { return reduced(x * y); }
-  [[nodiscard]] Residue negative(Residue x) const { return x == 0 ? 0 : prime_ - x; }
-  [[nodiscard]] Residue power(Residue x, Residue exponent) const {
-    Residue result = 1;
-    for (; exponent > 0; exponent /= 2, x = product(x, x)) {
-      if (exponent % 2 == 1) result = product(result, x);
-    }
-    return result;
-  }
-  [[nodiscard]] Residue inverse(Residue x) const { return power(x, prime_ - 2); }
-  [[nodiscard]] Residue of(const Dyadic& x) const {
-    const Residue magnitude = reduced(static_cast<Residue>(std::abs(x.mantissa)));
-    const Residue two = x.exponent < 0 ? (prime_ + 1) / 2 : 2;
-    const Residue scaled = product(magnitude, power(two, static_cast<Residue>(std::abs(x.exponent))));
-    return x.mantissa < 0 ? negative(scaled) : scaled;
-  }
-
- private:
-  Residue prime_;
-  Residue reciprocal_;
-};
-
-// Whether a number below 2^32 is a prime (G. Jaeschke, "On strong pseudoprimes to several bases", 1993).
-bool is_prime(Residue number) {
-  for (const Residue small : {2U, 3U, 5U, 7U}) {
-    if (number % small == 0) return number == small;
-  }
-  const PrimeField field(number);
-  const int twos = std::countr_zero(number - 1);
-  for (const Residue base : {2U, 3U, 5U, 7U}) {
-    Residue x = field.power(base, (number - 1) >> static_cast<unsigned>(twos));
-    bool passes = x == 1 || x == number - 1;
-    for (int k = 1; k < twos && !passes; ++k) {
-      x = field.product(x, x);
-      passes = x == number - 1;
-    }
-    if (!passes) return false;
-  }
-  return number != 3215031751U;
-}
-// The largest primes below 2^31, each of more than 30 bits.
-std::vector<Residue> primes(std::size_t count) {
-  std::vector<Residue> found;
-  for (Residue number = (Residue{1} << 31U) - 1; found.size() < count; number -= 2) {
-    if (is_prime(number)) found.push_back(number);
-  }
-  return found;
-}
+// The most operations that solutions modulo primes take.
+constexpr double most_operations = 4e9;
 
 // [M B] in real numbers, row by row, with the columns of B that have claims.
 struct Integers {
@@ -153,15 +85,20 @@ Integers integers_of(const PlacedMatrix<T>& M, const PlacedMatrix<T>& B, const s
   return found;
 }
 
-// Solves [M B] modulo a prime by elimination, in place of B; false if M is singular there. Rows of rational numbers are
-// as good as those of integers, since 2 has an inverse.
-bool solve_modulo(const PrimeField& field, Index n, Index width, std::vector<Residue>& a) {
+// Solves [M B] modulo a prime by elimination, in place of B; returns the determinant of M, and if it is zero solves
+// nothing. Rows of rational numbers are as good as those of integers, since 2 has an inverse.
+Residue solve_modulo(const PrimeField& field, Index n, Index width, std::vector<Residue>& a) {
   const auto row = [&](Index i) { return a.data() + i * width; };
+  Residue determinant = 1;
   for (Index k = 0; k < n; ++k) {
     Index pivot = k;
     while (pivot < n && row(pivot)[k] == 0) ++pivot;
-    if (pivot == n) return false;
-    if (pivot != k) std::swap_ranges(row(k), row(k) + width, row(pivot));
+    if (pivot == n) return 0;
+    if (pivot != k) {
+      std::swap_ranges(row(k), row(k) + width, row(pivot));
+      determinant = field.negative(determinant);
+    }
+    determinant = field.product(determinant, row(k)[k]);
     const Residue by = field.inverse(row(k)[k]);
     for (Index j = k; j < width; ++j) row(k)[j] = field.product(row(k)[j], by);
     for (Index i = k + 1; i < n; ++i) {
@@ -176,14 +113,114 @@ bool solve_modulo(const PrimeField& field, Index n, Index width, std::vector<Res
       for (Index j = n; j < width && factor != 0; ++j) row(i)[j] = field.reduced(row(i)[j] + factor * row(k)[j]);
     }
   }
-  return true;
+  return determinant;
+}
+
+// Multiplies the rows [Re M, -Im M], and then pairs of columns, by powers of two that make all elements integers, some
+// of them odd; returns minus the sum of the exponents.
+Index make_integers(Integers& M) {
+  Index sum = 0;
+  const auto scale = [&](const std::vector<Index>& places) {
+    Index lowest = std::numeric_limits<Index>::max();
+    for (const Index at : places) {
+      const Dyadic& x = M.elements[static_cast<std::size_t>(at)];
+      if (x.mantissa != 0) lowest = std::min(lowest, x.exponent);
+    }
+    if (lowest == std::numeric_limits<Index>::max()) return;
+    for (const Index at : places) M.elements[static_cast<std::size_t>(at)].exponent -= lowest;
+    sum += lowest;
+  };
+  for (Index i = 0; i < M.order; ++i) {
+    std::vector<Index> row(static_cast<std::size_t>(M.width));
+    std::iota(row.begin(), row.end(), i * M.width);
+    scale(row);
+  }
+  for (Index j = 0; j < M.order; ++j) {
+    std::vector<Index> column;
+    for (Index at = j; at < M.order * M.width; at += M.order) column.push_back(at);
+    scale(column);
+  }
+  return sum;
+}
+
+// Runs work(k) for the primes of this rank, by its threads.
+template <class Work> void for_each_prime(std::size_t count, const Work& work) {
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  Kokkos::parallel_for(
+      "heddle::solve::modulo_primes",
+      Kokkos::RangePolicy<Host, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::size_t>>(0, count), work);
+  Host().fence("heddle::solve::modulo_primes");
 }
 
 }  // namespace
 
+template <Scalar T> std::optional<ExactDeterminant<T>> determinant_modulo_primes(const PlacedMatrix<T>& M) {
+  constexpr Index parts = is_complex<T> ? 2 : 1;
+  const Index n = M.rows();
+  const auto order = static_cast<double>(n);
+  const double each = static_cast<double>(parts) * order * order * order / 3.0;
+  if (each * (order / 30.0) > most_operations) return std::nullopt;
+  Integers integers = integers_of(M, M, {});
+  integers.order = n;
+  integers.elements.resize(static_cast<std::size_t>(n * integers.width));
+  ExactDeterminant<T> found;
+  found.exponent = make_integers(integers);
+  const double bits = integers.bits() + 2.0;
+  if (each * (bits / 30.0) > most_operations) return std::nullopt;
+  const std::vector<Residue> all = primes(static_cast<std::size_t>(bits / 30.0) + 1, is_complex<T>);
+  const auto ranks = static_cast<std::size_t>(M.ranks().size());
+  const auto mine = static_cast<std::size_t>(M.ranks().rank());
+  // The determinant's parts modulo each prime.
+  std::vector<double> residues(parts * all.size(), 0.0);
+  for_each_prime((all.size() + ranks - 1) / ranks, [&](std::size_t k) {
+    const std::size_t at = k * ranks + mine;
+    if (at >= all.size()) return;
+    const PrimeField field(all[at]);
+    const Residue root = is_complex<T> ? field.root_of_minus_one() : 0;
+    std::array<Residue, 2> with_root{};
+    for (const bool other : {false, true}) {
+      if (other && !is_complex<T>) break;
+      std::vector<Residue> a(static_cast<std::size_t>(n * n));
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < n; ++j) {
+          const auto element = [&](Index part) {
+            const Dyadic& x = integers.elements[static_cast<std::size_t>(i * integers.width + part * n + j)];
+            return x.mantissa == 0 ? 0 : field.of(x);
+          };
+          Residue& x = a[static_cast<std::size_t>(i * n + j)];
+          x = element(0);
+          if constexpr (is_complex<T>) {
+            const Residue by = other ? root : field.negative(root);
+            x = field.reduced(x + by * element(1));
+          }
+        }
+      }
+      with_root[other ? 1 : 0] = solve_modulo(field, n, n, a);
+    }
+    if constexpr (is_complex<T>) {
+      const auto [d, conjugate] = with_root;
+      const Residue half = field.inverse(2);
+      residues[at] = static_cast<double>(field.product(half, field.reduced(d + conjugate)));
+      residues[all.size() + at] = static_cast<double>(
+          field.product(field.product(half, field.inverse(root)), field.reduced(d + field.negative(conjugate))));
+    } else {
+      residues[at] = static_cast<double>(with_root[0]);
+    }
+  });
+  M.ranks().all_reduce(std::span<double>(residues), Reduction::sum);
+  std::vector<LongInteger> integer;
+  Index scale = 0;
+  for (auto first = residues.begin(); first != residues.end(); first += static_cast<std::ptrdiff_t>(all.size())) {
+    integer.push_back(of_residues(all, std::vector<Residue>(first, first + static_cast<std::ptrdiff_t>(all.size()))));
+    scale = std::max(scale, integer.back().bits());
+  }
+  for (std::size_t p = 0; p < integer.size(); ++p) integer[p].add_to(found.number.part[p], scale);
+  found.exponent += scale;
+  return found;
+}
+
 template <Scalar T> void prove(const PlacedMatrix<T>& M, const PlacedMatrix<T>& B, std::vector<Claim>& claims) {
   if (claims.empty()) return;
-  constexpr double most_operations = 4e9;
   const auto order = static_cast<double>((is_complex<T> ? 2 : 1) * M.rows());
   // Before anything is gathered: numbers have one bit at least.
   if (order * order * order / 3.0 * (order / 30.0) > most_operations) return;
@@ -213,13 +250,12 @@ template <Scalar T> void prove(const PlacedMatrix<T>& M, const PlacedMatrix<T>& 
   for (auto k = static_cast<std::size_t>(M.ranks().rank()); k < all.size(); k += ranks) mine.push_back(all[k]);
   std::vector<std::uint8_t> told(mine.size(), 0);
   std::vector<std::uint8_t> holds(mine.size() * claims.size(), 0);
-  using Host = Kokkos::DefaultHostExecutionSpace;
   const auto solve_one = [&](std::size_t at) {
     const PrimeField field(mine[at]);
     std::vector<Residue> a(integers.elements.size());
     std::transform(integers.elements.begin(), integers.elements.end(), a.begin(),
                    [&](const Dyadic& x) { return x.mantissa == 0 ? 0 : field.of(x); });
-    if (!solve_modulo(field, integers.order, integers.width, a)) return;
+    if (solve_modulo(field, integers.order, integers.width, a) == 0) return;
     told[at] = 1;
     for (std::size_t c = 0; c < claims.size(); ++c) {
       const Claim& claim = claims[c];
@@ -230,11 +266,7 @@ template <Scalar T> void prove(const PlacedMatrix<T>& M, const PlacedMatrix<T>& 
           a[static_cast<std::size_t>(i * integers.width + integers.order + places.at(claim.column))] == claimed ? 1 : 0;
     }
   };
-  Kokkos::parallel_for(
-      "heddle::solve::modulo_primes",
-      Kokkos::RangePolicy<Host, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::size_t>>(0, mine.size()),
-      solve_one);
-  Host().fence("heddle::solve::modulo_primes");
+  for_each_prime(mine.size(), solve_one);
   double bits_told = 0.0;
   std::vector<double> refuted(claims.size(), 0.0);
   for (std::size_t at = 0; at < mine.size(); ++at) {
@@ -249,8 +281,9 @@ template <Scalar T> void prove(const PlacedMatrix<T>& M, const PlacedMatrix<T>& 
   for (std::size_t c = 0; c < claims.size(); ++c) claims[c].proven = enough && refuted[c] == 0.0;
 }
 
-#define HEDDLE_INSTANTIATE(T) \
-  template void prove<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, std::vector<Claim>&)
+#define HEDDLE_INSTANTIATE(T)                                                                  \
+  template void prove<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, std::vector<Claim>&); \
+  template std::optional<ExactDeterminant<T>> determinant_modulo_primes<T>(const PlacedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -1,8 +1,10 @@
 // Proofs that elements of solutions are given numbers, from solutions modulo primes.
 #pragma once
 
+#include "exact/products/inner.hpp"
 #include "solve/grid/placed_matrix.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace heddle::impl {
@@ -29,5 +31,18 @@ struct Claim {
 /// 150, for small integers beyond 300. Collective; `claims` are alike on every rank. Cost: n^3 / 3 operations for each
 /// 30 bits of the bound, shared by the ranks and their host threads, and n^2 numbers of every rank.
 template <Scalar T> void prove(const PlacedMatrix<T>& M, const PlacedMatrix<T>& B, std::vector<Claim>& claims);
+
+/// number 2^exponent, with parts that round as those of a determinant; the larger one is in [1/2, 1) in size, unless
+/// both are zero.
+template <Scalar T> struct ExactDeterminant {
+  exact::impl::ExactSum<T> number;
+  Index exponent = 0;
+};
+/// Return the determinant of a matrix of finite numbers, from determinants modulo so many primes that their product is
+/// above twice Hadamard's bound, by the Chinese remainder theorem. In complex matrices i is replaced by both roots of
+/// -1 modulo primes that have them. None if it takes more than some 4e9 operations, as above. Collective. Cost: n^3 / 3
+/// operations (complex: twice that) for each 30 bits of the bound, shared as above.
+template <Scalar T>
+[[nodiscard]] std::optional<ExactDeterminant<T>> determinant_modulo_primes(const PlacedMatrix<T>& M);
 
 }  // namespace heddle::impl

@@ -150,9 +150,33 @@ template <Scalar T> void scale_by(const PlacedMatrix<T>& M, const Exponents& row
       KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = times_power_of_two(m(i, j), by_row(i) + by_column(j)); });
 }
 
-#define HEDDLE_INSTANTIATE(T)      \
-  template class Equilibration<T>; \
-  template void scale_by<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&)
+template <Scalar T> bool scales_exactly(const PlacedMatrix<T>& M, const Exponents& rows, const Exponents& columns) {
+  const DeviceExponents by_row = of_local_rows(M, rows);
+  const DeviceExponents by_column = of_local_columns(M, columns);
+  const Elements<T> m(M.local());
+  const std::vector<double> rounded = over_rows<Larger>(
+      M, "heddle::solve::scales_exactly", KOKKOS_LAMBDA(Index i, Index j) {
+        const Index power = by_row(i) + by_column(j);
+        const T scaled = times_power_of_two(m(i, j), power);
+        return times_power_of_two(scaled, -power) == m(i, j) ? 0.0 : 1.0;
+      });
+  return std::all_of(rounded.begin(), rounded.end(), [](double found) { return found == 0.0; });
+}
+
+template <Scalar T> bool is_real(const PlacedMatrix<T>& M) {
+  if constexpr (!is_complex<T>) return true;
+  const Elements<T> m(M.local());
+  const std::vector<double> found = over_rows<Larger>(
+      M, "heddle::solve::is_real",
+      KOKKOS_LAMBDA(Index i, Index j) { return imaginary_of<double>(m(i, j)) == 0.0 ? 0.0 : 1.0; });
+  return std::all_of(found.begin(), found.end(), [](double size) { return size == 0.0; });
+}
+
+#define HEDDLE_INSTANTIATE(T)                                                                                    \
+  template class Equilibration<T>;                                                                               \
+  template void scale_by<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&);       \
+  template bool scales_exactly<T>(const PlacedMatrix<T>&, const std::vector<Index>&, const std::vector<Index>&); \
+  template bool is_real<T>(const PlacedMatrix<T>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -55,5 +55,11 @@ template <Scalar T> KOKKOS_INLINE_FUNCTION T times_power_of_two(const T& x, Inde
 /// m_ij = m_ij 2^(rows_i + columns_j), rounded as above. Ordered on M's instance.
 template <Scalar T>
 void scale_by(const PlacedMatrix<T>& M, const std::vector<Index>& rows, const std::vector<Index>& columns);
+/// Return true if scale_by() would round no element. Collective.
+template <Scalar T>
+[[nodiscard]] bool scales_exactly(const PlacedMatrix<T>& M, const std::vector<Index>& rows,
+                                  const std::vector<Index>& columns);
+/// Return true if the imaginary parts of all elements are zero. Collective.
+template <Scalar T> [[nodiscard]] bool is_real(const PlacedMatrix<T>& M);
 
 }  // namespace heddle::impl

@@ -90,7 +90,12 @@ std::ostream& operator<<(std::ostream& out, const InverseReport& report) {
                     .field("equilibrated", report.equilibrated)
                     .field("condition", report.condition)
                     .field("scaled_condition", report.scaled_condition)
-                    .field("ill_conditioned", report.ill_conditioned);
+                    .field("ill_conditioned", report.ill_conditioned)
+                    .field("correctly_rounded", report.correctly_rounded)
+                    .field("undecided", report.undecided)
+                    .field("undecided_row", report.undecided_row)
+                    .field("undecided_column", report.undecided_column)
+                    .field("distance_to_tie", report.distance_to_tie);
 }
 
 std::ostream& operator<<(std::ostream& out, const SyrkReport& report) {

@@ -5,6 +5,8 @@
 #include "solve/grid/over_ranks.hpp"
 #include "solve/proof/certificate.hpp"
 #include "solve/proof/correct_rounding.hpp"
+#include "solve/proof/long_determinant.hpp"
+#include "solve/proof/long_inverse.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/inverse_norm.hpp"
 #include "solve/system/residuals.hpp"
@@ -243,11 +245,12 @@ template <Scalar T> void check_inverse(const PlacedMatrix<T>& A, const FactorOpt
   require_lu_options("inverse", A.rows(), A.columns(), options);
   require_grid("inverse", options, A.ranks().size());
 }
-template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorOptions& options) {
+template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorOptions& options, Rounding rounding) {
   // Memory of a solution for n right-hand sides, without b and r.
   const double needed =
       solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.factorization = options}, A.residence()) -
-      2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size()));
+      2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size())) +
+      (rounding == Rounding::correct ? long_determinant_bytes<T>(A.rows(), A.ranks().size()) : 0.0);
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
   Equilibration<T> found(A, false);
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
@@ -285,7 +288,17 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
     found = means;
     redistribute(A, factors);
   }
-  if (found.scales()) scale_by(x, found.columns(), found.rows());
+  RoundedElements rounded{.undecided = -1};
+  if (rounding == Rounding::correct) {
+    rounded = A.rows() == 0 ? RoundedElements() : round_inverse(A, x, found.rows(), found.columns());
+    report.correctly_rounded = rounded.undecided == 0;
+    report.undecided = rounded.undecided;
+    report.undecided_row = rounded.row;
+    report.undecided_column = rounded.column;
+    report.distance_to_tie = rounded.distance_to_tie;
+    if (report.correctly_rounded) report.ill_conditioned = false;
+  }
+  if (rounded.undecided < 0 && found.scales()) scale_by(x, found.columns(), found.rows());
   redistribute(x, A);
   A.space().fence("heddle::solve::done");
   return report;
@@ -338,33 +351,36 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
 }
 
 template <Scalar T>
-InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options) {
+InverseReport inverse(const Communicator& comm, const DistributedMatrix<T>& A, const FactorOptions& options,
+                      Rounding rounding) {
   const impl::PlacedMatrix<T> a(A);
   std::vector<impl::Argument> arguments = impl::arguments_of(options);
   arguments.push_back(impl::argument("A", A.placement()));
+  arguments.push_back(impl::argument("rounding", to_string(rounding)));
   return impl::over_ranks(
       comm, "inverse", arguments,
       [&] {
         impl::require_same_ranks("inverse", "A", A, comm);
         impl::check_inverse(a, options);
       },
-      [&] { return impl::invert(a, options); });
+      [&] { return impl::invert(a, options, rounding); });
 }
 
 template <Scalar T>
-InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options) {
+InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const FactorOptions& options,
+                      Rounding rounding) {
   const impl::PlacedMatrix<T> a(space, "inverse", "A", A);
   impl::check_inverse(a, options);
-  return impl::invert(a, options);
+  return impl::invert(a, options, rounding);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                  \
-  template SolveReport solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&, \
-                                const DistributedMatrix<T>&, const SolveOptions&);                             \
-  template SolveReport solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&, \
-                                const MatrixView<T>&, const SolveOptions&);                                    \
-  template InverseReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const FactorOptions&);   \
-  template InverseReport inverse<T>(const ExecutionSpace&, const MatrixView<T>&, const FactorOptions&)
+#define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template SolveReport solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&,         \
+                                const DistributedMatrix<T>&, const SolveOptions&);                                     \
+  template SolveReport solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&,         \
+                                const MatrixView<T>&, const SolveOptions&);                                            \
+  template InverseReport inverse<T>(const Communicator&, const DistributedMatrix<T>&, const FactorOptions&, Rounding); \
+  template InverseReport inverse<T>(const ExecutionSpace&, const MatrixView<T>&, const FactorOptions&, Rounding)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 
