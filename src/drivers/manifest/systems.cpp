@@ -68,6 +68,30 @@ template <Scalar T> std::string fitted(const Communicator& comm) {
   return hash_of(X);
 }
 
+// Bits of the nearest numbers, so of native factors, too.
+template <Scalar T> std::string rounded_solution(const Communicator& comm) {
+  const auto A = random_bands<T>(comm, system_order, system_order, 33);
+  const auto B = random_bands<T>(comm, system_order, 3, 34);
+  const auto X = random_bands<T>(comm, system_order, 3, 35);
+  const SolveReport report = solve(comm, A, B, X, {.rounding = Rounding::correct});
+  return report.correctly_rounded ? hash_of(X) : "not proven";
+}
+
+template <Scalar T> std::string rounded_inverse(const Communicator& comm) {
+  const auto A = random_bands<T>(comm, system_order, system_order, 36);
+  const InverseReport report = inverse(comm, A, {}, Rounding::correct);
+  return report.correctly_rounded ? hash_of(A) : "not proven";
+}
+
+template <Scalar T> std::string rounded_determinant(const Communicator& comm) {
+  const auto A = random_bands<T>(comm, system_order, system_order, 37);
+  const Determinant<T> found = determinant(comm, A, {}, Rounding::correct);
+  if (!found.correctly_rounded) return "not proven";
+  Sha256 hash;
+  hash.add_numbers(&found.mantissa, 1);
+  return hash.digest();
+}
+
 template <Scalar T> std::string inverted(const Communicator& comm) {
   const auto A = random_bands<T>(comm, system_order, system_order, 32);
   (void)inverse(comm, A, emulated_factors);
@@ -81,6 +105,10 @@ void add_systems(std::vector<ManifestResult>& results) {
     results.push_back({"solve-lu " + scalar, by_lu<T>});
     results.push_back({"solve-cholesky " + scalar, by_cholesky<T>});
   });
+  results.push_back({"solve-rounded double", rounded_solution<double>});
+  results.push_back({"solve-rounded complex-double", rounded_solution<Kokkos::complex<double>>});
+  results.push_back({"inverse-rounded double", rounded_inverse<double>});
+  results.push_back({"determinant-rounded double", rounded_determinant<double>});
   results.push_back({"lu double", lu_factors<double>});
   results.push_back({"cholesky double", cholesky_factor<double>});
   results.push_back({"qr double", reflectors<double>});

@@ -1,5 +1,5 @@
 // Proven error bounds of solutions: compared with known errors, and infinite if nothing can be proven.
-#include "over_ranks.hpp"
+#include "solve/over_ranks.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Correctly rounded solutions: known ones, ties, zeros and numbers below the normal range, and the same bits whatever
 // the factorization does.
-#include "over_ranks.hpp"
+#include "solve/over_ranks.hpp"
 #include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
 
