@@ -15,7 +15,7 @@
 
 namespace heddle::test {
 
-/// What the tests' XERBLA (xerbla.cpp), which takes the place of the library's, was told last.
+/// The latest call of the tests' XERBLA (xerbla.cpp), which takes the place of the library's.
 struct Refusal {
   std::string routine;
   int position = 0;
