@@ -4,6 +4,7 @@
 #include "support/matrices.hpp"
 
 #include <span>
+#include <vector>
 
 namespace heddle::test {
 
@@ -21,6 +22,13 @@ template <class T> class OverRanks : public ::testing::Test {
   [[nodiscard]] DistributedMatrix<T> spread(const HostMatrix<T>& A) const {
     return spread(A,
                   Placement::row_bands(static_cast<Index>(A.extent(0)), static_cast<Index>(A.extent(1)), comm.size()));
+  }
+  /// The matrix with these rows.
+  [[nodiscard]] static HostMatrix<T> matrix(const std::vector<std::vector<double>>& rows) {
+    return host_matrix<T>(
+        static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()), [&](Index i, Index j) {
+          return T(static_cast<Real<T>>(rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]));
+        });
   }
   /// Gathers all of A on every rank.
   [[nodiscard]] HostMatrix<T> everywhere(const DistributedMatrix<T>& A) const {

@@ -30,12 +30,6 @@ template <class T> class CorrectRounding : public test::OverRanks<T> {
     const SolveReport report = solve(this->comm, this->spread(A), this->spread(B), X, options);
     return {this->everywhere(X), report};
   }
-  [[nodiscard]] static HostMatrix<T> matrix(const std::vector<std::vector<double>>& rows) {
-    return test::host_matrix<T>(
-        static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()), [&](Index i, Index j) {
-          return T(static_cast<R>(rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]));
-        });
-  }
   static void expect_proven(const SolveReport& report) {
     EXPECT_TRUE(report.correctly_rounded);
     EXPECT_EQ(report.undecided, 0);

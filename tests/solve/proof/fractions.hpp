@@ -170,4 +170,11 @@ template <Scalar T> ExactInverse exact_inverse(const HostMatrix<T>& A, bool inve
   return found;
 }
 
+/// x 2^power.
+template <Scalar T> T times_power(const T& x, Index power) {
+  const Complex wide = widen(x);
+  return narrow<T>(
+      Complex(std::ldexp(wide.real(), static_cast<int>(power)), std::ldexp(wide.imag(), static_cast<int>(power))));
+}
+
 }  // namespace heddle::test

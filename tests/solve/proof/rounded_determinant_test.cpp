@@ -1,6 +1,6 @@
 // Correctly rounded determinants: the same as exact ones, ties, zeros, the ends of the range, and what is not decided.
-#include "fractions.hpp"
 #include "solve/over_ranks.hpp"
+#include "solve/proof/fractions.hpp"
 #include "support/multiprecision.hpp"
 #include <heddle/solve/solve.hpp>
 
@@ -46,23 +46,12 @@ template <class T> class RoundedDeterminant : public test::OverRanks<T> {
     EXPECT_EQ(rounded.mantissa, exact.mantissa) << rounded.exponent << " " << exact.exponent;
     EXPECT_EQ(rounded.exponent, exact.exponent);
   }
-  [[nodiscard]] static HostMatrix<T> matrix(const std::vector<std::vector<double>>& rows) {
-    return test::host_matrix<T>(
-        static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()), [&](Index i, Index j) {
-          return T(static_cast<R>(rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]));
-        });
-  }
   // Integers from -size to size.
   [[nodiscard]] static HostMatrix<T> integers(Index n, int size, int seed) {
     return test::host_matrix<T>(n, n, [&](Index i, Index j) {
       const test::Complex x = test::widen(test::RandomEntries<T>{seed}(i, j));
       return test::narrow<T>(test::Complex(std::round(size * x.real()), std::round(size * x.imag())));
     });
-  }
-  [[nodiscard]] static T times_power(const T& x, Index power) {
-    const test::Complex wide = test::widen(x);
-    return test::narrow<T>(test::Complex(std::ldexp(wide.real(), static_cast<int>(power)),
-                                         std::ldexp(wide.imag(), static_cast<int>(power))));
   }
 };
 TYPED_TEST_SUITE(RoundedDeterminant, test::AllScalars);
@@ -82,7 +71,7 @@ TYPED_TEST(RoundedDeterminant, OfGradedMatrices) {
     for (int kind = 0; kind < 4; ++kind) {
       const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
         const Index power = kind == 0 ? by * i : kind == 1 ? -by * j : kind == 2 ? by * (i - j) : -by * (i + j);
-        return this->times_power(test::RandomEntries<T>{kind}(i, j), power);
+        return test::times_power(test::RandomEntries<T>{kind}(i, j), power);
       });
       this->expect_exact(A, "kind " + std::to_string(kind));
     }
@@ -162,7 +151,7 @@ TYPED_TEST(RoundedDeterminant, NearTheEndsOfTheRange) {
     for (const Index n : {2, 7}) {
       this->expect_exact(
           test::host_matrix<T>(
-              n, n, [&](Index i, Index j) { return this->times_power(test::RandomEntries<T>{9}(i, j), power); }),
+              n, n, [&](Index i, Index j) { return test::times_power(test::RandomEntries<T>{9}(i, j), power); }),
           std::to_string(power));
     }
   }

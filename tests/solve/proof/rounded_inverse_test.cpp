@@ -1,6 +1,6 @@
 // Correctly rounded inverses: the same as exact ones, ties, zeros, the ends of the range, and what is not decided.
-#include "fractions.hpp"
 #include "solve/over_ranks.hpp"
+#include "solve/proof/fractions.hpp"
 #include <heddle/solve/solve.hpp>
 
 #include <gtest/gtest.h>
@@ -62,17 +62,6 @@ template <class T> class RoundedInverse : public test::OverRanks<T> {
       for (std::size_t i = 0; i < A.extent(0); ++i) EXPECT_EQ(inverse(i, j), exact(i, j)) << i << " " << j;
     }
   }
-  [[nodiscard]] static HostMatrix<T> matrix(const std::vector<std::vector<double>>& rows) {
-    return test::host_matrix<T>(
-        static_cast<Index>(rows.size()), static_cast<Index>(rows.front().size()), [&](Index i, Index j) {
-          return T(static_cast<R>(rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]));
-        });
-  }
-  [[nodiscard]] static T times_power(const T& x, Index power) {
-    const test::Complex wide = test::widen(x);
-    return test::narrow<T>(test::Complex(std::ldexp(wide.real(), static_cast<int>(power)),
-                                         std::ldexp(wide.imag(), static_cast<int>(power))));
-  }
 };
 TYPED_TEST_SUITE(RoundedInverse, test::AllScalars);
 
@@ -91,7 +80,7 @@ TYPED_TEST(RoundedInverse, OfGradedMatrices) {
   for (int kind = 0; kind < 4; ++kind) {
     const HostMatrix<T> A = test::host_matrix<T>(n, n, [&](Index i, Index j) {
       const Index power = kind == 0 ? by * i : kind == 1 ? -by * j : kind == 2 ? by * (i - j) : -by * (i + j);
-      return this->times_power(test::RandomEntries<T>{kind + 3}(i, j), power);
+      return test::times_power(test::RandomEntries<T>{kind + 3}(i, j), power);
     });
     this->expect_exact(A, "kind " + std::to_string(kind));
   }
@@ -166,7 +155,7 @@ TYPED_TEST(RoundedInverse, NearTheEndsOfTheRange) {
     for (const Index n : {2, 6}) {
       this->expect_exact(test::host_matrix<T>(n, n,
                                               [&](Index i, Index j) {
-                                                return this->times_power(
+                                                return test::times_power(
                                                     test::RandomEntries<T>{9}(i, j) + T(i == j ? 3 : 0), power - 3);
                                               }),
                          std::to_string(power));
