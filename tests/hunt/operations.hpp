@@ -87,6 +87,31 @@ template <Scalar T> class ExactSum {
   exact::Reference part_[is_complex<T> ? 2 : 1];
 };
 
+/// Whether a number is the nearest one, or lies next to the nearest of a truth that may be half way between two.
+template <class R> [[nodiscard]] bool is_nearest(R found, const Wide& truth) {
+  const R nearest = truth.rounded<R>();
+  if (found == nearest) return true;
+  const Wide middle = (Wide(static_cast<double>(found)) + Wide(static_cast<double>(nearest))) * Wide(0.5);
+  const bool beside = std::nextafter(found, nearest) == nearest;
+  return beside && (truth - middle).exponent() < truth.exponent() - 200;
+}
+/// Likewise for both parts.
+template <Scalar T> [[nodiscard]] bool is_nearest(const T& found, const WideComplex& truth) {
+  bool right = is_nearest(real_of<Real<T>>(found), truth.re);
+  if constexpr (is_complex<T>) right = right && is_nearest(found.imag(), truth.im);
+  return right;
+}
+/// Check that every element is the nearest number.
+template <Scalar T> void judge_rounding(Verdict& verdict, const HostMatrix<T>& x, const WideMatrix& truth) {
+  for (std::size_t j = 0; j < x.extent(1); ++j) {
+    for (std::size_t i = 0; i < x.extent(0); ++i) {
+      verdict.holds("every element is the nearest number",
+                    is_nearest<T>(x(i, j), truth.at(static_cast<Index>(i), static_cast<Index>(j))),
+                    "element (" + std::to_string(i) + ", " + std::to_string(j) + ")");
+    }
+  }
+}
+
 /// Check found = x / y: correctly rounded for reals and for each part of complex numbers (the header promises two units
 /// of the last place if nothing over- or underflows, the contract correct rounding over the whole range).
 template <Scalar T>

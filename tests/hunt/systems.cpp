@@ -244,6 +244,9 @@ void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& 
   one.add_knob("group", random.any_of(0L, 1L, 2L, 4L, 8L));
   for (const std::string& name : placed) one.add_knob("place " + name, random.below(100));
 }
+Rounding rounding_of(const Case& one) {
+  return one.knob("rounded") != 0 ? Rounding::correct : Rounding::computed;
+}
 FactorOptions lu_options_of(const Case& one) {
   // Halving while a case is shrunk produces only powers of two.
   return {.arithmetic = emulates(one) ? Arithmetic::emulated : Arithmetic::native,

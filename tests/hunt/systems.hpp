@@ -3,7 +3,7 @@
 
 #include "hunt/case.hpp"
 #include "hunt/operation.hpp"
-#include <heddle/solve/lu.hpp>
+#include <heddle/solve/solve.hpp>
 
 #include <string>
 #include <vector>
@@ -25,6 +25,8 @@ Index system_order(Random& random, Index most);
 /// Add block, group and arithmetic, and placements of the named arrays.
 void add_solve_knobs(Random& random, Case& one, const std::vector<std::string>& placed);
 FactorOptions lu_options_of(const Case& one);
+/// Return Rounding::correct for a knob "rounded" that is set.
+[[nodiscard]] Rounding rounding_of(const Case& one);
 /// Return whether products are emulated, which promises the same bits on one thread too.
 [[nodiscard]] bool emulates(const Case& one);
 [[nodiscard]] const Communicator& one_rank(const World& world, const Case& one);

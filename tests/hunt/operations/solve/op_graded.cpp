@@ -49,6 +49,9 @@ WideMatrix scaled(WideMatrix M, const std::vector<long>& rows, const std::vector
   return M;
 }
 
+// Enough for eliminations of up to 12 rows of numbers from one end of the range to the other.
+constexpr long bits_of_graded = 40000;
+
 // A matrix, its inverse, and the rounding error relative to the inverse of the scaled matrix.
 struct Truth {
   Scales exponents;
@@ -80,12 +83,12 @@ template <Scalar T> void run_inverse(const World& world, const Case& one, Verdic
   const Array& given = one.array("A");
   const FactorOptions options = lu_options_of(one);
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
-  const InverseReport report = inverse(world.all, A, options);
+  const InverseReport report = inverse(world.all, A, options, rounding_of(one));
   const auto X = gather(A, 0);
   if (!world.root()) return;
   const Communicator& alone = one_rank(world, one);
   const auto A1 = distributed<T>(alone, given, 0);
-  const InverseReport on_one = inverse(alone, A1, options);
+  const InverseReport on_one = inverse(alone, A1, options, rounding_of(one));
   const auto X1 = gather(A1, 0);
   verdict.holds(same_bits_on_one(one), difference(X, X1).empty(), difference(X, X1));
   verdict.holds("the same info on one rank", on_one.info == report.info);
@@ -93,6 +96,17 @@ template <Scalar T> void run_inverse(const World& world, const Case& one, Verdic
     const HostMatrix<T> before = host_of<T>(given);
     verdict.holds("A stays where singular", difference(X, before).empty(), difference(X, before));
     return;
+  }
+  verdict.holds("elements are counted where they are asked for",
+                one.knob("rounded") != 0 ? report.correctly_rounded == (report.undecided == 0)
+                                         : !report.correctly_rounded && report.undecided == 0);
+  if (report.correctly_rounded && given.rows <= 12) {
+    Array unit{.rows = given.rows, .columns = given.rows, .values = {}};
+    unit.values.resize(given.values.size());
+    for (Index i = 0; i < unit.rows; ++i) unit.at(i, i) = Value(1.0);
+    const auto exact = wide_solution(given, unit, bits_of_graded);
+    if (!exact) return verdict.fail("nothing is proven of singular matrices", "correctly rounded");
+    judge_rounding(verdict, X, *exact);
   }
   const auto truth = truth_of<T>(one, report.growth);
   if (!truth) return verdict.skip();
@@ -146,13 +160,24 @@ template <Scalar T> void run_matrix_determinant(const World& world, const Case& 
   const Array& given = one.array("A");
   const FactorOptions options = lu_options_of(one);
   const auto A = distributed<T>(world.all, given, one.knob("place A"));
-  const Determinant<T> found = determinant(world.all, A, options);
+  const Determinant<T> found = determinant(world.all, A, options, rounding_of(one));
   const auto after = gather(A, 0);
   if (!world.root()) return;
   verdict.holds("A stays", difference(after, host_of<T>(given)).empty());
   const auto A1 = distributed<T>(one_rank(world, one), given, 0);
-  const Determinant<T> other = determinant(one_rank(world, one), A1, options);
+  const Determinant<T> other = determinant(one_rank(world, one), A1, options, rounding_of(one));
   verdict.holds(same_bits_on_one(one), same(found.mantissa, other.mantissa) && found.exponent == other.exponent);
+  if (found.correctly_rounded && given.rows <= 12) {
+    Wide::bits = bits_of_graded;
+    WideComplex exact = wide_determinant(WideMatrix(given));
+    // Eliminations of singular matrices end with a number far below their smallest elements.
+    const long largest = std::max(exact.re.exponent(), exact.im.exponent());
+    const bool is_zero = (exact.re.is_zero() && exact.im.is_zero()) || largest < -bits_of_graded / 2;
+    exact.scale(-found.exponent);
+    verdict.holds("the determinant is the nearest number",
+                  is_zero ? same(found.mantissa, T(0)) : is_nearest<T>(found.mantissa, exact),
+                  told<T>(0, 0, found.mantissa, found.mantissa));
+  }
   const auto truth = truth_of<T>(one, 1.0);
   if (!truth) return verdict.skip();
   Wide::bits = 3000;
@@ -232,10 +257,12 @@ void draw_graded(Random& random, Case& one, Index most) {
 
 void draw_inverse(Random& random, Case& one) {
   draw_graded(random, one, 150);
+  one.add_knob("rounded", random.below(2));
 }
 HEDDLE_HUNT_RUN(inverse, run_inverse)
 void draw_matrix_determinant(Random& random, Case& one) {
   draw_graded(random, one, 100);
+  one.add_knob("rounded", random.below(2));
 }
 HEDDLE_HUNT_RUN(matrix_determinant, run_matrix_determinant)
 void draw_solve_condition(Random& random, Case& one) {

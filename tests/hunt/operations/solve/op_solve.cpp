@@ -21,7 +21,7 @@ SolveOptions solve_options_of(const Case& one) {
   options.equilibrate = one.knob("plain") == 0;
   options.refinements = static_cast<int>(one.knob("refinements"));
   options.certificate = one.knob("certificate") != 0;
-  options.rounding = one.knob("rounded") != 0 ? Rounding::correct : Rounding::computed;
+  options.rounding = rounding_of(one);
   return options;
 }
 
@@ -91,26 +91,6 @@ Wide error_of(const WideMatrix& X, const WideMatrix& truth) {
     worst = larger(worst, off / size);
   }
   return worst;
-}
-
-// Whether a number is the nearest one, or lies next to the nearest of a truth that may be half way between two.
-template <class R> bool is_nearest(R found, const Wide& truth) {
-  const R nearest = truth.rounded<R>();
-  if (found == nearest) return true;
-  const Wide middle = (Wide(static_cast<double>(found)) + Wide(static_cast<double>(nearest))) * Wide(0.5);
-  const bool beside = std::nextafter(found, nearest) == nearest;
-  return beside && (truth - middle).exponent() < truth.exponent() - 200;
-}
-template <Scalar T> void judge_rounding(Verdict& verdict, const HostMatrix<T>& x, const WideMatrix& truth) {
-  for (std::size_t j = 0; j < x.extent(1); ++j) {
-    for (std::size_t i = 0; i < x.extent(0); ++i) {
-      const WideComplex& element = truth.at(static_cast<Index>(i), static_cast<Index>(j));
-      bool right = is_nearest(real_of<Real<T>>(x(i, j)), element.re);
-      if constexpr (is_complex<T>) right = right && is_nearest(x(i, j).imag(), element.im);
-      verdict.holds("every element is the nearest number", right,
-                    "element (" + std::to_string(i) + ", " + std::to_string(j) + ")");
-    }
-  }
 }
 
 template <Scalar T>
