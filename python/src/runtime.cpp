@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,12 @@ struct State {
   std::vector<std::shared_ptr<void>> left;
   bool started = false;
   bool ended = false;
+  std::thread::id ended_by;
   bool owns_kokkos = false;
   bool owns_mpi = false;
   pid_t process = 0;
+  int threads = 0;
+  int devices = 0;
   std::optional<ExecutionSpace> space;
   std::optional<blas::Context> context;
   std::optional<Communicator> one_rank;
@@ -39,8 +43,20 @@ State& state() {
   return *the;
 }
 
+// Whether this thread was left when another one ended the library with the interpreter, so that it is a daemon. An
+// error of its own would be printed while Python closes standard error, which ends the process: it sleeps instead, as
+// Python 3.14 has such threads do.
+bool is_left_behind() {
+  return state().ended && std::this_thread::get_id() != state().ended_by;
+}
+[[noreturn]] void sleep_without_gil() {
+  if (PyGILState_Check() != 0) PyEval_SaveThread();
+  while (true) pause();
+}
+
 void require_this_process() {
   const State& the = state();
+  if (is_left_behind()) sleep_without_gil();
   if (the.ended) throw Error(ErrorKind::computation, "heddle has ended with the interpreter");
   if (the.started && the.process != getpid()) {
     throw Error(ErrorKind::computation,
@@ -130,6 +146,7 @@ WithoutGil::~WithoutGil() {
 }
 
 Turn::Turn() : lock_(state().mutex) {
+  if (is_left_behind()) lock_.unlock();
   require_this_process();
   drop_left();
 }
@@ -158,8 +175,9 @@ void start(std::optional<int> threads, std::optional<int> device) {
   State& the = state();
   require_this_process();
   if (the.started) {
-    require(!threads || *threads == ExecutionSpace().concurrency() || Kokkos::num_devices() > 0,
-            "start: threads = ", *threads, ", but heddle runs with ", ExecutionSpace().concurrency(), " already");
+    // Kokkos may be ending just now: it is not asked.
+    require(!threads || *threads == the.threads || the.devices > 0, "start: threads = ", threads.value_or(0),
+            ", but heddle runs with ", the.threads, " already");
     return;
   }
   require(!threads || *threads >= 1, "start: threads = ", threads.value_or(0), "; expected at least 1");
@@ -179,6 +197,8 @@ void start(std::optional<int> threads, std::optional<int> device) {
   }
   listen_to_kernels();
   the.space.emplace();
+  the.threads = the.space->concurrency();
+  the.devices = Kokkos::num_devices();
   the.process = getpid();
   the.started = true;
 }
@@ -190,6 +210,7 @@ void end() {
   const WithoutGil released;
   const std::scoped_lock lock(the.mutex);
   drop_left();
+  the.ended_by = std::this_thread::get_id();
   if (!the.started) {
     the.ended = true;
     return;

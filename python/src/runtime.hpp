@@ -123,7 +123,8 @@ class WithoutGil {
 };
 
 /// The one lock of all calls: the library's work on an instance is one caller's at a time. It is waited for without the
-/// GIL alone. Taking it drops what was left. Throws Error(computation) where end() came first.
+/// GIL alone. Taking it drops what was left. Throws Error(computation) where end() came first, in the thread that
+/// called it; others sleep until the process ends.
 class Turn {
  public:
   Turn();
