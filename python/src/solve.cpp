@@ -64,11 +64,7 @@ nb::dict inverse_of(const Input& a, const Output& out, const FactorArguments& op
   entries["info"] = report.info;
   entries["scaled_condition"] = report.scaled_condition;
   entries["ill_conditioned"] = report.ill_conditioned;
-  entries["correctly_rounded"] = report.correctly_rounded;
-  entries["undecided"] = report.undecided;
-  entries["undecided_row"] = report.undecided_row;
-  entries["undecided_column"] = report.undecided_column;
-  entries["distance_to_tie"] = report.distance_to_tie;
+  enter_rounding(entries, report);
   return entries;
 }
 

@@ -60,6 +60,14 @@ struct FactorArguments {
   entries["growth"] = report.growth;
   return entries;
 }
+/// Enter the fields of correct rounding that a SolveReport and an InverseReport share.
+template <class Report> void enter_rounding(nb::dict& entries, const Report& report) {
+  entries["correctly_rounded"] = report.correctly_rounded;
+  entries["undecided"] = report.undecided;
+  entries["undecided_row"] = report.undecided_row;
+  entries["undecided_column"] = report.undecided_column;
+  entries["distance_to_tie"] = report.distance_to_tie;
+}
 [[nodiscard]] inline nb::dict solve_entries(const SolveReport& report) {
   nb::dict entries;
   entries["factorization"] = lu_entries(report.factorization);
@@ -74,11 +82,7 @@ struct FactorArguments {
   entries["ill_conditioned"] = report.ill_conditioned;
   entries["overflow"] = report.overflow;
   entries["error_bound"] = report.error_bound;
-  entries["correctly_rounded"] = report.correctly_rounded;
-  entries["undecided"] = report.undecided;
-  entries["undecided_row"] = report.undecided_row;
-  entries["undecided_column"] = report.undecided_column;
-  entries["distance_to_tie"] = report.distance_to_tie;
+  enter_rounding(entries, report);
   return entries;
 }
 

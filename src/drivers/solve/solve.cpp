@@ -67,9 +67,8 @@ const OptionTable<Options>& all_options() {
       {"--certificate", &Options::certificate, Flag{},
        "Prove a bound of the error of X, by an approximate inverse; a check fails where none can be proven"},
       {"--correctly-rounded", &Options::correctly_rounded, Flag{},
-       "Round each element of X, and the determinant, to the number nearest to the exact one; a check fails unless "
-       "that "
-       "is proven of all"},
+       "Round each element of X, and the determinant, to the number nearest to the exact one; a check fails "
+       "unless that is proven of all"},
       {"--condition", &Options::condition, Flag{},
        "Print A's condition number too, which is estimated and checked anyway"},
       {"--determinant", &Options::determinant, Flag{}, "Give A's determinant too"},

@@ -169,16 +169,21 @@ template <class T> struct SubtractIdentity {
   }
 };
 
+/// Call body(i, j) for each of this rank's elements. Ordered on the instance.
+template <Scalar T, class Body>
+void for_each_local(const PlacedMatrix<T>& A, const std::string& label, const Body& body) {
+  for_each_element(A.space(), label, static_cast<Index>(A.local().extent(0)), static_cast<Index>(A.local().extent(1)),
+                   body);
+}
+
 /// A = I: ones on the diagonal, zeros elsewhere.
 template <Scalar T> void set_identity(const PlacedMatrix<T>& A) {
-  for_each_element(A.space(), "heddle::solve::identity", static_cast<Index>(A.local().extent(0)),
-                   static_cast<Index>(A.local().extent(1)), SetIdentity<T>{OnDiagonal(A), Elements<T>(A.local())});
+  for_each_local(A, "heddle::solve::identity", SetIdentity<T>{OnDiagonal(A), Elements<T>(A.local())});
 }
 
 /// A = A - I.
 template <Scalar T> void subtract_identity(const PlacedMatrix<T>& A) {
-  for_each_element(A.space(), "heddle::solve::subtract_identity", static_cast<Index>(A.local().extent(0)),
-                   static_cast<Index>(A.local().extent(1)), SubtractIdentity<T>{OnDiagonal(A), Elements<T>(A.local())});
+  for_each_local(A, "heddle::solve::subtract_identity", SubtractIdentity<T>{OnDiagonal(A), Elements<T>(A.local())});
 }
 
 /// Throws Error(argument) for a matrix that is not square.

@@ -219,15 +219,8 @@ template <Scalar T> class DeviceLeaves {
     Policy policy(space, teams, *threads / Leaf::lanes, Leaf::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Leaf::SharedView::shmem_size(1))));
     Kokkos::parallel_for("heddle::solve::leaf", policy,
-                         Leaf{Elements<T>(panel),
-                              begin,
-                              rows,
-                              width,
-                              {words_.data(), teams},
-                              words_.next(space, width),
-                              pivots.data(),
-                              info.data(),
-                              moves});
+                         Leaf{Elements<T>(panel), begin, rows, width, typename Leaf::Teams{words_.data(), teams},
+                              words_.next(space, width), pivots.data(), info.data(), moves});
   }
 
  private:

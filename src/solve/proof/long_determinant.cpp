@@ -9,7 +9,6 @@
 #include "solve/proof/long_product.hpp"
 #include "solve/proof/modular.hpp"
 #include "solve/system/equilibration.hpp"
-#include "solve/system/memory.hpp"
 #include "solve/system/sizes.hpp"
 #include "solve/system/system.hpp"
 
@@ -138,11 +137,6 @@ template <Scalar T> struct KeepTriangle {
   }
 };
 
-template <class Body, Scalar T> void for_each_of(const PlacedMatrix<T>& M, const std::string& label, const Body& body) {
-  for_each_element(M.space(), label, static_cast<Index>(M.local().extent(0)), static_cast<Index>(M.local().extent(1)),
-                   body);
-}
-
 // Upper bound of the Frobenius norm, alike on every rank.
 template <Scalar T> double frobenius(const PlacedMatrix<T>& M) {
   const Elements<T> m(M.local());
@@ -263,9 +257,9 @@ template <Scalar T> class LongDeterminant {
   static void invert(FactoredSystem<T>& system, Triangle triangle, Diagonal diagonal, const PlacedMatrix<T>& X) {
     set_identity(X);
     system.triangle(triangle, Operation::none, diagonal, X);
-    for_each_of(X, "heddle::solve::keep_triangle",
-                KeepTriangle<T>{X.placement().row_axis(), X.placement().column_axis(), X.grid_row(), X.grid_column(),
-                                triangle == Triangle::lower, Elements<T>(X.local())});
+    for_each_local(X, "heddle::solve::keep_triangle",
+                   KeepTriangle<T>{X.placement().row_axis(), X.placement().column_axis(), X.grid_row(), X.grid_column(),
+                                   triangle == Triangle::lower, Elements<T>(X.local())});
   }
   [[nodiscard]] PlacedMatrix<T> copy(const PlacedMatrix<T>& M) const {
     PlacedMatrix<T> other(ranks_, placement_, "heddle::solve::copy");
@@ -340,14 +334,6 @@ template <Scalar T> class LongDeterminant {
 
 }  // namespace
 
-template <Scalar T> double long_determinant_bytes(Index order, int ranks) {
-  using Z = InDouble<T>;
-  // Inverses take nine of long matrices, three of digits, two powers, S, V and a pattern; determinants take less.
-  constexpr double matrices = 18.0;
-  return matrices * bytes_of_local<Z>(order, right_hand_sides(order, ranks)) +
-         (ranks == 1 ? 0.0 : certificate_product(order, ranks, sizeof(Z)));
-}
-
 template <Scalar T>
 std::optional<Determinant<T>> round_determinant(const PlacedMatrix<T>& A, const FactorOptions& options) {
   using Z = InDouble<T>;
@@ -381,8 +367,7 @@ std::optional<Determinant<T>> round_determinant(const PlacedMatrix<T>& A, const 
   return rounded<T>(exact->number, exact->exponent, 0.0, is_zero);
 }
 
-#define HEDDLE_INSTANTIATE(T)                                        \
-  template double long_determinant_bytes<T>(Index order, int ranks); \
+#define HEDDLE_INSTANTIATE(T) \
   template std::optional<Determinant<T>> round_determinant<T>(const PlacedMatrix<T>&, const FactorOptions&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE

@@ -8,9 +8,6 @@
 
 namespace heddle::impl {
 
-/// Bytes of a rank that round_determinant() and round_inverse() take.
-template <Scalar T> [[nodiscard]] double long_determinant_bytes(Index order, int ranks);
-
 /// Return the determinant of A, square, each part of its mantissa rounded once from the exact value, ties to even; none
 /// if that cannot be proven.
 ///

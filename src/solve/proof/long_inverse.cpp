@@ -36,9 +36,7 @@ template <Scalar Z> struct MarkElement {
 };
 template <Scalar Z> PlacedMatrix<double> pattern_of(const PlacedMatrix<Z>& M) {
   const PlacedMatrix<double> marks(M.ranks(), M.placement(), "heddle::solve::pattern");
-  for_each_element(M.space(), "heddle::solve::pattern", static_cast<Index>(M.local().extent(0)),
-                   static_cast<Index>(M.local().extent(1)),
-                   MarkElement<Z>{Elements<Z>(M.local()), Elements<double>(marks.local())});
+  for_each_local(M, "heddle::solve::pattern", MarkElement<Z>{Elements<Z>(M.local()), Elements<double>(marks.local())});
   return marks;
 }
 PlacedMatrix<double> pattern_of_product(const PlacedMatrix<double>& A, const PlacedMatrix<double>& B) {
@@ -63,9 +61,7 @@ struct MarkDiagonal {
 template <Scalar Z> PlacedMatrix<double> pattern_of_inverse(const PlacedMatrix<Z>& S, const PlacedMatrix<Z>& inverse) {
   const PlacedMatrix<double> of_inverse = pattern_of(inverse);
   PlacedMatrix<double> powers = pattern_of_product(pattern_of(S), of_inverse);
-  for_each_element(powers.space(), "heddle::solve::pattern", static_cast<Index>(powers.local().extent(0)),
-                   static_cast<Index>(powers.local().extent(1)),
-                   MarkDiagonal{OnDiagonal(powers), Elements<double>(powers.local())});
+  for_each_local(powers, "heddle::solve::pattern", MarkDiagonal{OnDiagonal(powers), Elements<double>(powers.local())});
   for (Index reached = 1; reached < S.rows(); reached *= 2) powers = pattern_of_product(powers, powers);
   return pattern_of_product(of_inverse, powers);
 }
@@ -181,8 +177,7 @@ template <Scalar T> class LongInverse {
         scaled_exactly(in_double(A_, A_.placement().in(Residence::device)), row_powers_, column_powers_, placement);
     if (!scaled) return false;
     S_ = *scaled;
-    for_each_element(V_.space(), "heddle::solve::negate", static_cast<Index>(S_.matrix.local().extent(0)),
-                     static_cast<Index>(S_.matrix.local().extent(1)), Negate<Z>{Elements<Z>(S_.matrix.local())});
+    for_each_local(S_.matrix, "heddle::solve::negate", Negate<Z>{Elements<Z>(S_.matrix.local())});
     return true;
   }
 

@@ -6,8 +6,10 @@
 #include "solve/grid/over_rows.hpp"
 #include "solve/proof/certificate.hpp"
 #include "solve/system/equilibration.hpp"
+#include "solve/system/memory.hpp"
 #include "solve/system/residuals.hpp"
 #include "solve/system/sizes.hpp"
+#include "solve/system/system.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -129,10 +131,6 @@ template <Scalar T> struct Widen {
   Elements<InDouble<T>> to;
   KOKKOS_INLINE_FUNCTION void operator()(Index i, Index j) const { to(i, j) = InDouble<T>(from(i, j)); }
 };
-template <Scalar T, class Body> void for_each(const PlacedMatrix<T>& M, const std::string& label, const Body& body) {
-  for_each_element(M.space(), label, static_cast<Index>(M.local().extent(0)), static_cast<Index>(M.local().extent(1)),
-                   body);
-}
 template <Scalar T> Elements<T> term(const LongMatrix<T>& M, std::size_t k) {
   return Elements<T>(M[std::min(k, M.size() - 1)].local());
 }
@@ -154,16 +152,16 @@ LongProduct<T>::LongProduct(const OptionalRanks& ranks, const Placement& placeme
 }
 
 template <Scalar T> void LongProduct<T>::cut(const PlacedMatrix<T>& A, Index digits) const {
-  for_each(A, "heddle::solve::cut", Cut<T>{Elements<T>(A.local()), power_of_two(digits * bits_)});
+  for_each_local(A, "heddle::solve::cut", Cut<T>{Elements<T>(A.local()), power_of_two(digits * bits_)});
 }
 
 // Sets a matrix of digits; false if all are zero.
 template <Scalar T>
 bool LongProduct<T>::take_digit(const LongMatrix<T>& from, Index digit, const PlacedMatrix<T>& to) const {
   const int terms = static_cast<int>(from.size());
-  for_each(to, "heddle::solve::take_digit",
-           TakeDigit<T>{term(from, 0), term(from, 1), term(from, 2), terms, digit, power_of_two(bits_),
-                        Elements<T>(to.local())});
+  for_each_local(to, "heddle::solve::take_digit",
+                 TakeDigit<T>{term(from, 0), term(from, 1), term(from, 2), terms, digit, power_of_two(bits_),
+                              Elements<T>(to.local())});
   return largest_of(sizes_by_row(to)) > 0.0;
 }
 
@@ -178,12 +176,12 @@ double LongProduct<T>::add(const LongMatrix<T>& A, const LongMatrix<T>& B, const
       pairs += 1.0;
       if (!take_digit(A, s, left_) || !take_digit(B, level - s, right_)) continue;
       multiply(left_, right_, product_);
-      for_each(product_, "heddle::solve::add_product",
-               AddProduct<T>{Elements<T>(product_.local()), power_of_two(power - level * bits_), term(C, 0), term(C, 1),
-                             term(C, 2)});
+      for_each_local(product_, "heddle::solve::add_product",
+                     AddProduct<T>{Elements<T>(product_.local()), power_of_two(power - level * bits_), term(C, 0),
+                                   term(C, 1), term(C, 2)});
     }
   }
-  for_each(C[0], "heddle::solve::normalise", Normalise<T>{term(C, 0), term(C, 1), term(C, 2)});
+  for_each_local(C[0], "heddle::solve::normalise", Normalise<T>{term(C, 0), term(C, 1), term(C, 2)});
   // Upper bound of the sum of all parts of products.
   const double all = times_power(static_cast<double>(order_) * (is_complex<T> ? 2.0 : 1.0), power);
   // Each addition leaves at most u times the largest sum to the next number.
@@ -194,6 +192,14 @@ double LongProduct<T>::add(const LongMatrix<T>& A, const LongMatrix<T>& B, const
   const double neglected =
       complete ? 0.0 : 1.5 * static_cast<double>(digits.levels) * times_power(all, -(digits.levels - 1) * bits_);
   return 2.0 * (lost + neglected);
+}
+
+template <Scalar T> double bytes_of_long_matrices(Index order, int ranks) {
+  using Z = InDouble<T>;
+  // Inverses take nine of long matrices, three of digits, two powers, S, V and a pattern; determinants take less.
+  constexpr double matrices = 18.0;
+  return matrices * bytes_of_local<Z>(order, right_hand_sides(order, ranks)) +
+         (ranks == 1 ? 0.0 : certificate_product(order, ranks, sizeof(Z)));
 }
 
 template <Scalar T> std::vector<double> sizes_by_row(const PlacedMatrix<T>& M) {
@@ -223,8 +229,8 @@ template <Scalar T> PlacedMatrix<InDouble<T>> in_double(const PlacedMatrix<T>& A
     return here;
   } else {
     const PlacedMatrix<InDouble<T>> wide(A.ranks(), placement, "heddle::solve::in_double");
-    for_each(wide, "heddle::solve::in_double",
-             Widen<T>{Elements<T>(here.local()), Elements<InDouble<T>>(wide.local())});
+    for_each_local(wide, "heddle::solve::in_double",
+                   Widen<T>{Elements<T>(here.local()), Elements<InDouble<T>>(wide.local())});
     return wide;
   }
 }
@@ -243,9 +249,9 @@ std::optional<ScaledMatrix<T>> scaled_exactly(const PlacedMatrix<T>& A, std::vec
 }
 
 template <Scalar T> void add_to(const LongMatrix<T>& C, const PlacedMatrix<T>& M, double factor) {
-  for_each(M, "heddle::solve::add_to",
-           AddProduct<T>{Elements<T>(M.local()), factor, term(C, 0), term(C, 1), term(C, 2)});
-  for_each(M, "heddle::solve::normalise", Normalise<T>{term(C, 0), term(C, 1), term(C, 2)});
+  for_each_local(M, "heddle::solve::add_to",
+                 AddProduct<T>{Elements<T>(M.local()), factor, term(C, 0), term(C, 1), term(C, 2)});
+  for_each_local(M, "heddle::solve::normalise", Normalise<T>{term(C, 0), term(C, 1), term(C, 2)});
 }
 
 template <Scalar T>
@@ -254,13 +260,14 @@ LongMatrix<T> long_zeros(const OptionalRanks& ranks, const Placement& placement,
   for (int k = 0; k < most_terms; ++k) {
     M.emplace_back(ranks, placement, label);
     const Elements<T> m(M.back().local());
-    for_each(
+    for_each_local(
         M.back(), "heddle::solve::long_zeros", KOKKOS_LAMBDA(Index i, Index j) { m(i, j) = T(0); });
   }
   return M;
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                        \
+  template double bytes_of_long_matrices<T>(Index, int);                                             \
   template PlacedMatrix<InDouble<T>> in_double<T>(const PlacedMatrix<T>&, const Placement&);         \
   template std::vector<double> sizes_by_row<T>(const PlacedMatrix<T>&);                              \
   template std::vector<double> sizes_by_column<T>(const PlacedMatrix<T>&, const std::vector<Index>&, \

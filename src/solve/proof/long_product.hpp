@@ -53,6 +53,9 @@ template <Scalar T> class LongProduct {
   PlacedMatrix<T> product_;
 };
 
+/// Bytes of a rank that round_determinant() and round_inverse() take.
+template <Scalar T> [[nodiscard]] double bytes_of_long_matrices(Index order, int ranks);
+
 /// Double or complex of it: T's numbers and more.
 template <Scalar T> using InDouble = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 /// Return A in double precision and in this placement: A itself, or a copy.

@@ -3,6 +3,7 @@
 #include "solve/grid/over_ranks.hpp"
 #include "solve/lu/pivots.hpp"
 #include "solve/proof/long_determinant.hpp"
+#include "solve/proof/long_product.hpp"
 #include "solve/system/diagonal_product.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/inverse_norm.hpp"
@@ -31,7 +32,7 @@ Determinant<T> determinant_of(const PlacedMatrix<T>& A, const FactorOptions& opt
   const bool on_device = A.residence() == Residence::device;
   const double needed = lu_memory<T>(A.rows(), A.columns(), ranks, options, options.grid_rows == 1, A.residence()) +
                         (on_device ? bytes_of_local<T>(A.rows(), columns_of(schedule, ranks)) : 0.0) +
-                        (rounding == Rounding::correct ? long_determinant_bytes<T>(A.rows(), ranks) : 0.0);
+                        (rounding == Rounding::correct ? bytes_of_long_matrices<T>(A.rows(), ranks) : 0.0);
   require_memory("determinant", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
   if (rounding == Rounding::correct) {
     if (const std::optional<Determinant<T>> rounded = round_determinant(A, options)) return *rounded;

@@ -107,9 +107,8 @@ OfColumns scale_right(const PlacedMatrix<T>& B, const std::vector<Index>& rows, 
                        ChoosePowers<T>{Elements<T>(B.local()), static_cast<Index>(B.local().extent(0)), by_row, careful,
                                        size, room, powers.data()});
   const Elements<T> b(B.local());
-  for_each_element(
-      B.space(), "heddle::solve::scale_right", static_cast<Index>(B.local().extent(0)),
-      static_cast<Index>(B.local().extent(1)),
+  for_each_local(
+      B, "heddle::solve::scale_right",
       KOKKOS_LAMBDA(Index i, Index j) { b(i, j) = times_power_of_two(b(i, j), by_row(i) + powers(j)); });
   return powers;
 }
@@ -121,18 +120,16 @@ void scale_solution(const PlacedMatrix<T>& X, const std::vector<Index>& rows, co
   const OfColumns by_row = of_local_rows(X, rows);
   const OfColumns others = more.empty() ? numbers_of_columns(X, "heddle::solve::powers") : of_local_columns(X, more);
   const Elements<T> x(X.local());
-  for_each_element(
-      X.space(), "heddle::solve::scale_solution", static_cast<Index>(X.local().extent(0)),
-      static_cast<Index>(X.local().extent(1)),
+  for_each_local(
+      X, "heddle::solve::scale_solution",
       KOKKOS_LAMBDA(Index i, Index j) { x(i, j) = times_power_of_two(x(i, j), by_row(i) - powers(j) - others(j)); });
 }
 
 template <Scalar T> void correct(const PlacedMatrix<T>& X, const PlacedMatrix<T>& R) {
   const Elements<T> x(X.local());
   const Elements<T> r(R.local());
-  for_each_element(
-      X.space(), "heddle::solve::correct", static_cast<Index>(X.local().extent(0)),
-      static_cast<Index>(X.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
+  for_each_local(
+      X, "heddle::solve::correct", KOKKOS_LAMBDA(Index i, Index j) {
         if (exact::impl::is_finite(part_size(r(i, j)))) x(i, j) += r(i, j);
       });
 }
@@ -140,9 +137,8 @@ template <Scalar T> void correct(const PlacedMatrix<T>& X, const PlacedMatrix<T>
 template <Scalar T> void take_for_not_finite(const PlacedMatrix<T>& X, const PlacedMatrix<T>& Y) {
   const Elements<T> x(X.local());
   const Elements<T> y(Y.local());
-  for_each_element(
-      X.space(), "heddle::solve::take_for_not_finite", static_cast<Index>(X.local().extent(0)),
-      static_cast<Index>(X.local().extent(1)), KOKKOS_LAMBDA(Index i, Index j) {
+  for_each_local(
+      X, "heddle::solve::take_for_not_finite", KOKKOS_LAMBDA(Index i, Index j) {
         if (!exact::impl::is_finite(part_size(x(i, j)))) x(i, j) = y(i, j);
       });
 }

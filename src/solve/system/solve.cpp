@@ -5,8 +5,8 @@
 #include "solve/grid/over_ranks.hpp"
 #include "solve/proof/certificate.hpp"
 #include "solve/proof/correct_rounding.hpp"
-#include "solve/proof/long_determinant.hpp"
 #include "solve/proof/long_inverse.hpp"
+#include "solve/proof/long_product.hpp"
 #include "solve/system/equilibration.hpp"
 #include "solve/system/inverse_norm.hpp"
 #include "solve/system/residuals.hpp"
@@ -27,6 +27,15 @@
 namespace heddle {
 namespace impl {
 namespace {
+
+// Enters what was rounded to the nearest numbers in the report of a solution or an inverse.
+template <class Report> void enter(const RoundedElements& found, Report& report) {
+  report.correctly_rounded = found.undecided == 0;
+  report.undecided = found.undecided;
+  report.undecided_row = found.row;
+  report.undecided_column = found.column;
+  report.distance_to_tie = found.distance_to_tie;
+}
 
 // Whether a condition number guarantees no digit of solutions, and less than half of their digits stand after so many
 // refinements, each of which leaves the share correction() of the error.
@@ -221,12 +230,7 @@ template <Scalar T> class LinearSystem {
     inverse_.emplace(factors_, V, found_.rows(), found_.columns());
   }
   void round(const PlacedMatrix<T>& b, const PlacedMatrix<T>& x) {
-    const RoundedElements found = round_correctly(A_, *inverse_, b, x);
-    report_.correctly_rounded = found.undecided == 0;
-    report_.undecided = found.undecided;
-    report_.undecided_row = found.row;
-    report_.undecided_column = found.column;
-    report_.distance_to_tie = found.distance_to_tie;
+    enter(round_correctly(A_, *inverse_, b, x), report_);
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -250,7 +254,7 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
   const double needed =
       solve_memory<T>(A.rows(), A.columns(), A.ranks().size(), {.factorization = options}, A.residence()) -
       2.0 * bytes_of_local<T>(A.rows(), right_hand_sides(A.columns(), A.ranks().size())) +
-      (rounding == Rounding::correct ? long_determinant_bytes<T>(A.rows(), A.ranks().size()) : 0.0);
+      (rounding == Rounding::correct ? bytes_of_long_matrices<T>(A.rows(), A.ranks().size()) : 0.0);
   require_memory("inverse", A.ranks().comm(), needed, static_cast<double>(options.memory_limit));
   Equilibration<T> found(A, false);
   const PlacedMatrix<T> factors = copy_to_factor(A, options);
@@ -291,11 +295,7 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
   RoundedElements rounded{.undecided = -1};
   if (rounding == Rounding::correct) {
     rounded = A.rows() == 0 ? RoundedElements() : round_inverse(A, x, found.rows(), found.columns());
-    report.correctly_rounded = rounded.undecided == 0;
-    report.undecided = rounded.undecided;
-    report.undecided_row = rounded.row;
-    report.undecided_column = rounded.column;
-    report.distance_to_tie = rounded.distance_to_tie;
+    enter(rounded, report);
     if (report.correctly_rounded) report.ill_conditioned = false;
   }
   if (rounded.undecided < 0 && found.scales()) scale_by(x, found.columns(), found.rows());

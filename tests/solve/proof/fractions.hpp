@@ -177,4 +177,14 @@ template <Scalar T> T times_power(const T& x, Index power) {
       Complex(std::ldexp(wide.real(), static_cast<int>(power)), std::ldexp(wide.imag(), static_cast<int>(power))));
 }
 
+inline constexpr int gradings = 4;
+/// Random elements times powers of two by rows, by columns, and by both in opposite or in one direction.
+template <Scalar T> HostMatrix<T> graded_matrix(Index n, int kind, int seed) {
+  const Index by = std::numeric_limits<Real<T>>::max_exponent / 32;
+  return host_matrix<T>(n, n, [&](Index i, Index j) {
+    const Index power = kind == 0 ? by * i : kind == 1 ? -by * j : kind == 2 ? by * (i - j) : -by * (i + j);
+    return times_power(RandomEntries<T>{seed}(i, j), power);
+  });
+}
+
 }  // namespace heddle::test
