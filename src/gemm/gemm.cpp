@@ -159,8 +159,8 @@ GemmReport GemmPlan<T>::execute(T alpha, const DistributedMatrix<T>& A, const Di
     state.queue.settle();
     // All ranks' timelines begin at the same moment, as near as may be.
     if (state.recorder.records_everything()) comm.barrier();
+    const Kokkos::Timer timer;  // No later than the recorder's: waits are a part of these seconds.
     state.recorder.start(comm.space());
-    const Kokkos::Timer timer;
     state.executor->run(alpha, A, B, beta, C);
     comm.space().fence("heddle::gemm::end");
     const double seconds = timer.seconds();

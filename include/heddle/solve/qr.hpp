@@ -1,7 +1,7 @@
 // QR factorization over all ranks, natively or with the same bits everywhere, products with Q, and least squares.
 #pragma once
 
-#include <heddle/solve/lu.hpp>
+#include <heddle/solve/solve.hpp>
 
 #include <iosfwd>
 #include <limits>
@@ -111,10 +111,14 @@ struct LeastSquaresOptions {
   QrOptions qr = {};       ///< Options of the factorization; products with Q and the substitution take the same
                            //< arithmetic.
   bool condition = false;  ///< Whether R's condition is estimated, which takes some ten substitutions.
+  /// With `correct`, each element of X is rounded once from the exact solution, ties to even, as solve() rounds those of
+  /// systems, if that can be proven (LeastSquaresReport::correctly_rounded). X then has the same bits on any machine,
+  /// for any number of ranks and in any arithmetic and block.
+  Rounding rounding = Rounding::computed;
 };
 
 /// Report of a least-squares solution.
-struct LeastSquaresReport {
+struct LeastSquaresReport : RoundingReport {
   /// Report of the factorization of A, or, if A is wider than high, of its conjugate transpose. X is not written if
   /// qr.info is not 0.
   FactorizationReport qr;
@@ -139,12 +143,22 @@ std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report);
 /// A is m x n, B m x k, X n x k; A and B are not changed, X must not share elements with them, and all may have any
 /// placement.
 ///
+/// With Rounding::correct the exact x is a part of the solution of a regular system of order m + n (A. Bjorck,
+/// "Iterative refinement of linear least squares solutions I", BIT 7, 1967), which solve() rounds:
+///
+///     a r + A x = b,   A^H r = 0     (m >= n)          a x + A^H y = 0,   A x = b     (m < n)
+///
+/// for a power of two `a` near the smallest singular value of A with its columns (rows) scaled, or, if nothing is proven
+/// with that, near its square. Square matrices are solved more cheaply by solve() itself. Residual norms stay those of
+/// the computed x.
+///
 /// Bits: with QrOptions::arithmetic emulated X and the residual norms are *reproducible*, natively *rank-invariant*;
 /// the condition has the bits of condition(). Error: x is the exact solution for A + E and b + f with |E|_F and |f|_2
 /// of order m n u |A|_F and m n u |b|_2 (N. Higham, Accuracy and Stability, 2002, theorem 20.3).
 ///
 /// Cost: 2 m n^2 - 2/3 n^3 + 4 m n k flops (m >= n; four times as many complex). Memory: two copies of A, and of B,
-/// over the ranks, and the workspaces of QrPlan and trsm(). Blocks. Collective. Throws Error(argument), on every rank
+/// over the ranks, and the workspaces of QrPlan and trsm(). Rounding::correct: some 5 (m + n)^3 flops, a few passes for
+/// each right-hand side, five matrices of order m + n over the ranks, and A on every host. Blocks. Collective. Throws Error(argument), on every rank
 /// alike, for shapes that don't fit, for negative options, and if X shares an element with A or B.
 template <Scalar T>
 LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,

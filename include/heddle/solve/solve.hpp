@@ -58,8 +58,24 @@ struct SolveOptions {
   bool condition = true;
 };
 
+/// What Rounding::correct proved of a matrix X of results.
+struct RoundingReport {
+  /// Whether every element of X is proven to be the nearest number.
+  bool correctly_rounded = false;
+  /// Number of elements of which that could not be proven: -1 if no bound of the errors could be proven, as for
+  /// matrices whose scaled_condition is beyond some 1 / (n u), so that X is that of `computed`. Elements that are
+  /// exactly zero, or half way between two numbers, are always decided if all elements of their column have few digits;
+  /// otherwise by solutions modulo primes, which takes too long beyond an order of some 150 (small integers: 300).
+  Index undecided = 0;
+  Index undecided_row = -1;     ///< Row of the first of these, in the order of columns; -1 if there is none.
+  Index undecided_column = -1;  ///< Its column.
+  /// Proven bound of the distance between that element's exact value and the nearest point half way between two numbers
+  /// of T, over the distance of these two numbers. NaN if there is none.
+  double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// Report of the solution of a linear system, with its errors.
-struct SolveReport {
+struct SolveReport : RoundingReport {
   /// Report of the factorization; a Cholesky factorization reports no pivots and a growth of 1. X is not written if
   /// factorization.info is not 0.
   LuReport factorization;
@@ -97,18 +113,6 @@ struct SolveReport {
   /// norms |.|_infinity; infinite if none could be proven, as for matrices whose scaled_condition is beyond some 1 / (n
   /// u). Otherwise NaN.
   double error_bound = std::numeric_limits<double>::quiet_NaN();
-  /// With SolveOptions::rounding `correct`: whether every element of X is proven to be the nearest number.
-  bool correctly_rounded = false;
-  /// Number of elements of which that could not be proven: -1 if no bound of the errors could be proven, as for
-  /// matrices whose scaled_condition is beyond some 1 / (n u), so that X is that of `computed`. Elements that are
-  /// exactly zero, or half way between two numbers, are always decided if all elements of their column have few digits;
-  /// otherwise by solutions modulo primes, which takes too long beyond an order of some 150 (small integers: 300).
-  Index undecided = 0;
-  Index undecided_row = -1;     ///< Row of the first of these, in the order of columns; -1 if there is none.
-  Index undecided_column = -1;  ///< Its column.
-  /// Proven bound of the distance between that element's exact value and the nearest point half way between two numbers
-  /// of T, over the distance of these two numbers. NaN if there is none.
-  double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
 };
 /// Write the fields as Name(field=value, ...) on one line.
 std::ostream& operator<<(std::ostream& out, const SolveReport& report);
@@ -189,19 +193,12 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
 }
 
 /// Report of an inversion. Growth, pivots and info are those of A with rows and columns brought to one size.
-struct InverseReport : LuReport {
+struct InverseReport : LuReport, RoundingReport {
   bool equilibrated = false;  ///< Whether rows and columns were scaled.
   /// As SolveReport::condition, but from the computed inverse.
   double condition = 0.0;
   double scaled_condition = 0.0;
   bool ill_conditioned = false;  ///< As SolveReport's, without refinement.
-  /// With Rounding::correct, as in SolveReport: whether every element is proven to be the nearest number, the number of
-  /// elements of which that could not be proven (-1: no bound of the errors could be), and the first of them.
-  bool correctly_rounded = false;
-  Index undecided = 0;
-  Index undecided_row = -1;
-  Index undecided_column = -1;
-  double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
 };
 /// As above.
 std::ostream& operator<<(std::ostream& out, const InverseReport& report);

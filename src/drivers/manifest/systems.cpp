@@ -77,6 +77,14 @@ template <Scalar T> std::string rounded_solution(const Communicator& comm) {
   return report.correctly_rounded ? hash_of(X) : "not proven";
 }
 
+template <Scalar T> std::string rounded_fit(const Communicator& comm) {
+  const auto A = random_bands<T>(comm, system_order, system_order / 3, 38);
+  const auto B = random_bands<T>(comm, system_order, 2, 39);
+  const auto X = random_bands<T>(comm, system_order / 3, 2, 40);
+  const LeastSquaresReport report = least_squares(comm, A, B, X, {.rounding = Rounding::correct});
+  return report.correctly_rounded ? hash_of(X) : "not proven";
+}
+
 template <Scalar T> std::string rounded_inverse(const Communicator& comm) {
   const auto A = random_bands<T>(comm, system_order, system_order, 36);
   const InverseReport report = inverse(comm, A, {}, Rounding::correct);
@@ -109,6 +117,7 @@ void add_systems(std::vector<ManifestResult>& results) {
   results.push_back({"solve-rounded complex-double", rounded_solution<Kokkos::complex<double>>});
   results.push_back({"inverse-rounded double", rounded_inverse<double>});
   results.push_back({"determinant-rounded double", rounded_determinant<double>});
+  results.push_back({"least-squares-rounded double", rounded_fit<double>});
   results.push_back({"lu double", lu_factors<double>});
   results.push_back({"cholesky double", cholesky_factor<double>});
   results.push_back({"qr double", reflectors<double>});

@@ -215,7 +215,7 @@ void take(const std::vector<Claim>& claims, std::vector<std::vector<T>>& solutio
 
 template <Scalar T>
 RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse,
-                                const PlacedMatrix<T>& B, const PlacedMatrix<T>& X) {
+                                const PlacedMatrix<T>& B, const PlacedMatrix<T>& X, Range rows) {
   RoundedElements found;
   if (X.rows() == 0 || X.columns() == 0) return found;
   const exact::impl::DefaultArithmetic arithmetic;
@@ -229,7 +229,8 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
     std::vector<T> x = column_of(X, j);
     const std::vector<T> b = column_of(B, j);
     Column<T> column(inverse, parts_apart, b, x);
-    std::vector<double> of_column(x.size(), 0.0);
+    std::vector<double> of_column(x.size(), -1.0);
+    std::fill(of_column.begin() + rows.begin, of_column.begin() + rows.end, 0.0);
     if (!column.is_scaled() || !refine(column, x, of_column)) return nothing();
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (of_column[i] >= 0.0) column.claim(i, j, claims);
@@ -255,7 +256,7 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
 
 #define HEDDLE_INSTANTIATE(T)                                                                       \
   template RoundedElements round_correctly<T>(const PlacedMatrix<T>&, const ApproximateInverse<T>&, \
-                                              const PlacedMatrix<T>&, const PlacedMatrix<T>&)
+                                              const PlacedMatrix<T>&, const PlacedMatrix<T>&, Range)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

@@ -379,7 +379,7 @@ template <Scalar T> class LongInverse {
       unit[static_cast<std::size_t>(j)] = T(1);
       set_column(b, 0, unit);
       set_column(x, 0, column_of(V_, j));
-      const RoundedElements found = round_correctly(A_, inverse, b, x);
+      const RoundedElements found = round_correctly(A_, inverse, b, x, {0, A_.rows()});
       if (found.undecided < 0) {
         std::copy_if(undecided_.begin(), undecided_.end(), std::back_inserter(left),
                      [&](const Undecided& one) { return one.column == j; });

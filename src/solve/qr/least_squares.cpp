@@ -6,8 +6,10 @@
 #include "solve/grid/over_rows.hpp"
 #include "solve/qr/columns.hpp"
 #include "solve/qr/engine.hpp"
+#include "solve/system/equilibration.hpp"
 #include "solve/system/residuals.hpp"
 #include "solve/system/right_hand_sides.hpp"
+#include "solve/system/solve_rounded.hpp"
 #include "solve/system/system.hpp"
 #include <heddle/exact/reduce.hpp>
 #include <heddle/exact/vector.hpp>
@@ -20,6 +22,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -113,6 +116,96 @@ double condition_of(const Communicator& comm, const DistributedMatrix<T>& R, con
   return condition(comm, R, factors, static_cast<double>(norm(R, Norm::one)), options);
 }
 
+// The system of order m + n of which exact least squares, or a shortest solution, are a part.
+template <Scalar T> class AugmentedSystem {
+ public:
+  // `size` is a power of two near the smallest singular value of A, scaled by columns (rows) times 2^`exponents`.
+  AugmentedSystem(const DistributedMatrix<T>& A, Index size, const std::vector<Index>& exponents)
+      : communicator_(A.communicator()),
+        is_wide_(A.rows() < A.columns()),
+        height_(std::max(A.rows(), A.columns())),
+        order_(A.rows() + A.columns()),
+        matrix_(OptionalRanks(communicator_), Placement::column_bands(order_, order_, communicator_.size()),
+                "heddle::solve::augmented"),
+        exponents_(static_cast<std::size_t>(height_), 0) {
+    exponents_.insert(exponents_.end(), exponents.begin(), exponents.end());
+    const DistributedMatrix<T> bands(communicator_, Placement::column_bands(A.rows(), A.columns(), communicator_.size()),
+                                     "heddle::solve::bands");
+    redistribute(A, bands);
+    std::vector<std::vector<T>> columns;
+    for (Index j = 0; j < A.columns(); ++j) columns.push_back(column_of<T>(bands, j));
+    // Element (i, j) of the tall matrix, A or its conjugate transpose.
+    const auto tall = [&](Index i, Index j) {
+      return is_wide_ ? conjugate(columns[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)])
+                      : columns[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)];
+    };
+    for (Index j = 0; j < order_; ++j) {
+      std::vector<T> column(static_cast<std::size_t>(order_), T(0));
+      if (j < height_) {
+        column[static_cast<std::size_t>(j)] = times_power_of_two(T(1), size);
+        for (Index i = height_; i < order_; ++i) column[static_cast<std::size_t>(i)] = conjugate(tall(j, i - height_));
+      } else {
+        for (Index i = 0; i < height_; ++i) column[static_cast<std::size_t>(i)] = tall(i, j - height_);
+      }
+      set_column(matrix_, j, column);
+    }
+  }
+
+  // Rounds x, the solution for b, as far as that is proven; both have blocks of whole columns, placed alike.
+  [[nodiscard]] RoundingReport round(const DistributedMatrix<T>& b, const DistributedMatrix<T>& x,
+                                     const FactorOptions& options) const {
+    const Placement placement = placement_of_columns(order_, b.placement().column_axis());
+    const PlacedMatrix<T> right(matrix_.ranks(), placement, "heddle::solve::augmented_right");
+    const PlacedMatrix<T> solution(matrix_.ranks(), placement, "heddle::solve::augmented_solution");
+    const Index begin = is_wide_ ? height_ : 0;
+    for (Index j = 0; j < b.columns(); ++j) {
+      std::vector<T> column(static_cast<std::size_t>(order_), T(0));
+      const std::vector<T> given = column_of<T>(b, j);
+      std::copy(given.begin(), given.end(), column.begin() + begin);
+      set_column(right, j, column);
+    }
+    const Range rows = is_wide_ ? Range{0, height_} : Range{height_, order_};
+    RoundingReport report = solve_rounded<T>(matrix_, right, solution, options, scaling(), rows);
+    if (report.undecided < 0) return report;
+    for (Index j = 0; j < x.columns(); ++j) {
+      const std::vector<T> column = column_of(solution, j);
+      set_column<T>(x, j, {column.begin() + rows.begin, column.begin() + rows.end});
+    }
+    if (report.undecided_row >= 0) report.undecided_row -= rows.begin;
+    return report;
+  }
+
+ private:
+  // A's columns (rows) have one size, then all rows and columns, as rows (columns) of A may have any.
+  [[nodiscard]] Equilibration<T> scaling() const {
+    const PlacedMatrix<T> scaled(matrix_.ranks(), matrix_.placement(), "heddle::solve::augmented_scaled");
+    redistribute(matrix_, scaled);
+    scale_by(scaled, exponents_, exponents_);
+    return Equilibration<T>(scaled, false).after(exponents_);
+  }
+
+  Communicator communicator_;
+  bool is_wide_;
+  Index height_;
+  Index order_;
+  PlacedMatrix<T> matrix_;
+  std::vector<Index> exponents_;
+};
+
+// Rounds x, the solution for b, as far as that is proven; R is that of A with columns (rows) scaled by `exponents`.
+template <Scalar T>
+RoundingReport round_least_squares(const DistributedMatrix<T>& A, const DistributedMatrix<T>& R,
+                                   const std::vector<Index>& exponents, const DistributedMatrix<T>& b,
+                                   const DistributedMatrix<T>& x, const FactorOptions& options) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const T& entry : diagonal_of<T>(R)) smallest = std::min(smallest, part_size(entry));
+  const Index size = std::max(std::ilogb(smallest), std::numeric_limits<Real<T>>::min_exponent / 2);
+  const RoundingReport report = AugmentedSystem<T>(A, size, exponents).round(b, x, options);
+  // If the smallest singular value is small as rows are, it should count twice: the rows that x depends on most then
+  // have small residuals.
+  return report.undecided >= 0 ? report : AugmentedSystem<T>(A, 2 * size, exponents).round(b, x, options);
+}
+
 template <Scalar T>
 void require_least_squares(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const DistributedMatrix<T>& X,
                            const LeastSquaresOptions& options) {
@@ -135,6 +228,7 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
         impl::and_placements(impl::arguments_of(options.qr), A.placement(), B.placement());
     arguments.push_back(impl::argument("X", X.placement()));
     arguments.push_back(impl::argument("condition", options.condition));
+    arguments.push_back(impl::argument("rounding", to_string(options.rounding)));
     impl::require_alike(comm, "least_squares", arguments, [&] {
       impl::require_same_ranks("least_squares", "A", A, comm);
       impl::require_same_ranks("least_squares", "B", B, comm);
@@ -171,6 +265,10 @@ LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatr
       }
       impl::scale_solution<T>(x, factored.is_wide ? none(x) : scaled, powers);
       report.residual_norms = impl::norms_below(b, X.rows(), powers);
+      if (options.rounding == Rounding::correct) {
+        redistribute(B, b);
+        static_cast<RoundingReport&>(report) = impl::round_least_squares(A, R, scaled, b, x, triangular);
+      }
       redistribute(x, X);
       comm.space().fence("heddle::solve::done");
       if (options.condition) report.condition = impl::condition_of(comm, R, triangular);

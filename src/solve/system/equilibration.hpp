@@ -4,6 +4,7 @@
 #include "solve/grid/placed_matrix.hpp"
 #include "solve/system/residuals.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace heddle::impl {
@@ -30,6 +31,16 @@ template <Scalar T> class Equilibration {
   [[nodiscard]] static Equilibration by_means(const PlacedMatrix<T>& A);
   /// No scaling of a matrix of this order.
   explicit Equilibration(Index order) : rows_(static_cast<std::size_t>(order), 0), columns_(rows_) {}
+  /// This scaling after rows and columns have been scaled by `powers`.
+  [[nodiscard]] Equilibration after(const std::vector<Index>& powers) const {
+    Equilibration both = *this;
+    for (std::size_t k = 0; k < powers.size(); ++k) {
+      both.rows_[k] += powers[k];
+      both.columns_[k] += powers[k];
+      both.scales_ = both.scales_ || powers[k] != 0;
+    }
+    return both;
+  }
 
   [[nodiscard]] bool scales() const { return scales_; }
   /// The powers r and c of R A C, R = diag(2^r) and C = diag(2^c); zeros if nothing is scaled.

@@ -207,8 +207,7 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   const auto kind = by_lu ? impl::FactorizationKind::lu : impl::FactorizationKind::cholesky;
   const double factors = residence == Residence::host ? 0.0 : impl::bytes_of_local<T>(order, shape.columns);
   const double factoring = impl::bytes_of_factoring<T>(shape, kind, !shape.grid.divides_rows(), residence);
-  const Operation op = by_lu ? Operation::none : Operation::conjugate_transpose;
-  const auto solving = [&](const CyclicAxis& right) {
+  const auto solving = [&](const CyclicAxis& right, Operation op) {
     return impl::Substitution<T>::bytes(shape.schedule, shape.columns, right, op, arithmetic, residence);
   };
   const CyclicAxis right = impl::right_hand_sides(right_hand_sides, ranks);
@@ -216,7 +215,7 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   // GPUs keep exact sums of residuals whose rounding is open, for one right-hand side at a time.
   const double of_sums = impl::on_host ? 0.0 : sizeof(exact::impl::ExactSum<T>) * static_cast<double>(order);
   // x, b and r; rows are reordered in a copy.
-  const double system = (by_lu ? 4.0 : 3.0) * of_right + std::max(solving(right), of_sums);
+  const double system = (by_lu ? 4.0 : 3.0) * of_right + std::max(solving(right, by_lu ? Operation::none : Operation::conjugate_transpose), of_sums);
   const double messages = impl::bytes_of_copy<T>(order, shape.columns, Residence::host);
   const double conditions =
       options.condition ? impl::InverseNorm<T>::memory(shape.schedule, shape.columns, by_lu, arithmetic, residence) : 0;
@@ -226,7 +225,8 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
     const double inverse = impl::bytes_of_local<T>(order, impl::right_hand_sides(order, ranks));
     const double beside =
         ranks == 1 ? 3.0 * inverse : 6.0 * inverse + impl::certificate_product(order, ranks, sizeof(T));
-    most = std::max(most, system + solving(impl::right_hand_sides(order, ranks)) + beside);
+    const double inverting = solving(impl::right_hand_sides(order, ranks), Operation::conjugate_transpose);
+    most = std::max(most, system + inverting + beside);
   }
   return factors + most;
 }

@@ -28,6 +28,13 @@ heddle::impl::ReportLine line_of(std::string_view name, const LuReport& report) 
       .field("pivots", report.pivots)
       .field("growth", report.growth);
 }
+heddle::impl::ReportLine and_rounding(heddle::impl::ReportLine line, const RoundingReport& report) {
+  return line.field("correctly_rounded", report.correctly_rounded)
+      .field("undecided", report.undecided)
+      .field("undecided_row", report.undecided_row)
+      .field("undecided_column", report.undecided_column)
+      .field("distance_to_tie", report.distance_to_tie);
+}
 
 }  // namespace
 
@@ -44,15 +51,16 @@ template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T
 }
 
 std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report) {
-  return out << heddle::impl::ReportLine("LeastSquaresReport")
+  return out << and_rounding(heddle::impl::ReportLine("LeastSquaresReport")
                     .field("qr", report.qr)
                     .field("seconds", report.seconds)
                     .field("residual_norms", report.residual_norms)
-                    .field("condition", report.condition);
+                    .field("condition", report.condition),
+                             report);
 }
 
 std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
-  return out << heddle::impl::ReportLine("SolveReport")
+  return out << and_rounding(heddle::impl::ReportLine("SolveReport")
                     .field("factorization", report.factorization)
                     .field("equilibrated", report.equilibrated)
                     .field("seconds", report.seconds)
@@ -64,12 +72,8 @@ std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
                     .field("scaled_condition", report.scaled_condition)
                     .field("ill_conditioned", report.ill_conditioned)
                     .field("overflow", report.overflow)
-                    .field("error_bound", report.error_bound)
-                    .field("correctly_rounded", report.correctly_rounded)
-                    .field("undecided", report.undecided)
-                    .field("undecided_row", report.undecided_row)
-                    .field("undecided_column", report.undecided_column)
-                    .field("distance_to_tie", report.distance_to_tie);
+                    .field("error_bound", report.error_bound),
+                             report);
 }
 
 std::ostream& operator<<(std::ostream& out, const BatchedSystem& system) {
@@ -86,16 +90,12 @@ std::ostream& operator<<(std::ostream& out, const SolveBatchedReport& report) {
 }
 
 std::ostream& operator<<(std::ostream& out, const InverseReport& report) {
-  return out << line_of("InverseReport", static_cast<const LuReport&>(report))
+  return out << and_rounding(line_of("InverseReport", static_cast<const LuReport&>(report))
                     .field("equilibrated", report.equilibrated)
                     .field("condition", report.condition)
                     .field("scaled_condition", report.scaled_condition)
-                    .field("ill_conditioned", report.ill_conditioned)
-                    .field("correctly_rounded", report.correctly_rounded)
-                    .field("undecided", report.undecided)
-                    .field("undecided_row", report.undecided_row)
-                    .field("undecided_column", report.undecided_column)
-                    .field("distance_to_tie", report.distance_to_tie);
+                    .field("ill_conditioned", report.ill_conditioned),
+                             report);
 }
 
 std::ostream& operator<<(std::ostream& out, const SyrkReport& report) {

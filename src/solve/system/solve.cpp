@@ -11,9 +11,12 @@
 #include "solve/system/inverse_norm.hpp"
 #include "solve/system/residuals.hpp"
 #include "solve/system/right_hand_sides.hpp"
+#include "solve/system/solve_rounded.hpp"
 #include "solve/system/system.hpp"
 #include <heddle/solve/memory.hpp>
 #include <heddle/solve/solve.hpp>
+#include <heddle/transpose/distributed.hpp>
+#include <heddle/transpose/transpose.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +32,7 @@ namespace impl {
 namespace {
 
 // Enters what was rounded to the nearest numbers in the report of a solution or an inverse.
-template <class Report> void enter(const RoundedElements& found, Report& report) {
+void enter(const RoundedElements& found, RoundingReport& report) {
   report.correctly_rounded = found.undecided == 0;
   report.undecided = found.undecided;
   report.undecided_row = found.row;
@@ -75,15 +78,25 @@ void check_solve(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const Place
   require_apart("solve", "B", B.local(), "X", X.local());
 }
 
+template <Scalar T> void conjugate_transpose(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B) {
+  if (A.ranks().comm() != nullptr) {
+    transpose(*A.ranks().comm(), T(1), A.distributed(), Operation::conjugate_transpose, B.distributed());
+  } else {
+    transpose(A.space(), T(1), A.local(), Operation::conjugate_transpose, B.local());
+  }
+}
+
 /// A system, its factors and its report.
 template <Scalar T> class LinearSystem {
  public:
-  LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options)
-      : A_(A), options_(options), found_(A.rows()), used_(A.rows()) {
+  // Rounding::correct concerns these rows of solutions; `scaling` is used in place of that which is found for A.
+  LinearSystem(const PlacedMatrix<T>& A, Index right_hand_sides, const SolveOptions& options, Range rows,
+               const std::optional<Equilibration<T>>& scaling = {})
+      : A_(A), options_(options), rows_(rows), found_(A.rows()), used_(A.rows()) {
     report_.memory_bytes = solve_memory<T>(A.rows(), right_hand_sides, A.ranks().size(), options, A.residence());
     require_memory("solve", A.ranks().comm(), report_.memory_bytes,
                    static_cast<double>(options.factorization.memory_limit));
-    found_ = Equilibration<T>(A, by_cholesky());
+    found_ = scaling ? *scaling : Equilibration<T>(A, by_cholesky());
     if (options.equilibrate) used_ = found_;
     factors_ = copy_to_factor(A, options.factorization);
     factor();
@@ -212,16 +225,21 @@ template <Scalar T> class LinearSystem {
     }
     scale_solution(right, used_.columns(), taken, powers);
   }
-  // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse.
+  // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse. Columns of V^H are solutions of (R A C)^H
+  // V^H = I: for these V R A C, which proofs need, is near I, while solutions V of R A C V = I leave it off by more than
+  // u times the square of the condition, for example in systems of least squares.
   void invert() {
     FactoredSystem<T> all(factors_, A_.columns(), options_.factorization);
-    const PlacedMatrix<T> V = all.new_right("heddle::solve::inverse");
-    set_identity(V);
+    PlacedMatrix<T> adjoint = all.new_right("heddle::solve::adjoint");
+    set_identity(adjoint);
     if (by_cholesky()) {
-      all.solve_by_cholesky(V);
+      all.solve_by_cholesky(adjoint);
     } else {
-      all.solve_by_lu(Operation::none, report_.factorization.pivots, V);
+      all.solve_by_lu(Operation::conjugate_transpose, report_.factorization.pivots, adjoint);
     }
+    const PlacedMatrix<T> V = all.new_right("heddle::solve::inverse");
+    conjugate_transpose(adjoint, V);
+    adjoint = {};
     if (found_.scales() && !used_.scales()) {
       scale_by(V, apart(used_.columns(), found_.columns()), apart(used_.rows(), found_.rows()));
     }
@@ -230,12 +248,13 @@ template <Scalar T> class LinearSystem {
     inverse_.emplace(factors_, V, found_.rows(), found_.columns());
   }
   void round(const PlacedMatrix<T>& b, const PlacedMatrix<T>& x) {
-    enter(round_correctly(A_, *inverse_, b, x), report_);
+    enter(round_correctly(A_, *inverse_, b, x, rows_), report_);
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   PlacedMatrix<T> A_;
   SolveOptions options_;
+  Range rows_;
   Equilibration<T> found_;  // Equilibration found for A, and the one that was factored.
   Equilibration<T> used_;
   bool by_means_ = false;  // Whether Equilibration::by_means() was tried.
@@ -305,6 +324,15 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
 }
 
 }  // namespace
+
+template <Scalar T>
+RoundingReport solve_rounded(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
+                             const FactorOptions& options, const Equilibration<T>& scaling, Range rows) {
+  const SolveOptions all{
+      .factorization = options, .measure = false, .rounding = Rounding::correct, .condition = false};
+  const SolveReport report = LinearSystem<T>(A, B.columns(), all, rows, scaling).solve(B, X);
+  return report.factorization.info == 0 ? RoundingReport(report) : RoundingReport{.undecided = -1};
+}
 }  // namespace impl
 
 std::string_view to_string(SolveMethod method) {
@@ -336,7 +364,7 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
         impl::require_same_ranks("solve", "X", X, comm);
         impl::check_solve<T>(A, B, X, options);
       },
-      [&] { return impl::LinearSystem<T>(A, B.columns(), options).solve(B, X); });
+      [&] { return impl::LinearSystem<T>(A, B.columns(), options, {0, A.rows()}).solve(B, X); });
 }
 
 template <Scalar T>
@@ -347,7 +375,7 @@ SolveReport solve(const ExecutionSpace& space, const MatrixView<const std::type_
   const impl::PlacedMatrix<T> b(space, "solve", "B", B);
   const impl::PlacedMatrix<T> x(space, "solve", "X", X);
   impl::check_solve(a, b, x, options);
-  return impl::LinearSystem<T>(a, b.columns(), options).solve(b, x);
+  return impl::LinearSystem<T>(a, b.columns(), options, {0, a.rows()}).solve(b, x);
 }
 
 template <Scalar T>
@@ -375,6 +403,9 @@ InverseReport inverse(const ExecutionSpace& space, const MatrixView<T>& A, const
 }
 
 #define HEDDLE_INSTANTIATE(T)                                                                                          \
+  template RoundingReport impl::solve_rounded<T>(const impl::PlacedMatrix<T>&, const impl::PlacedMatrix<T>&,           \
+                                                 const impl::PlacedMatrix<T>&, const FactorOptions&,                   \
+                                                 const impl::Equilibration<T>&, Range);                                \
   template SolveReport solve<T>(const Communicator&, const DistributedMatrix<T>&, const DistributedMatrix<T>&,         \
                                 const DistributedMatrix<T>&, const SolveOptions&);                                     \
   template SolveReport solve<T>(const ExecutionSpace&, const MatrixView<const T>&, const MatrixView<const T>&,         \

@@ -61,6 +61,28 @@ template <Scalar T> HostMatrix<T> product(const HostMatrix<T>& A, const HostMatr
   });
 }
 
+// Systems of least squares whose first unknowns are residuals: for solutions V of S V = I, V S is off by more than u
+// times the square of their condition, which does not hinder a bound up to conditions of some 1 / (n u).
+TYPED_TEST(Certificates, AreProvenOfIllConditionedAugmentedSystems) {
+  using T = TypeParam;
+  const double unit = static_cast<double>(unit_roundoff<T>);
+  const int bits = std::numeric_limits<Real<T>>::digits / 2;
+  HostMatrix<T> tall = test::host_random<T>(8, 3, 5);
+  for (std::size_t i = 0; i < 8; ++i) tall(i, 2) = tall(i, 0) + tall(i, 1) + tall(i, 2) * T(std::ldexp(Real<T>(1), -bits));
+  const HostMatrix<T> S = test::host_matrix<T>(11, 11, [&](Index i, Index j) {
+    if (i < 8 && j < 8) return i == j ? T(std::ldexp(Real<T>(1), -bits)) : T(0);
+    if (i < 8) return tall(static_cast<std::size_t>(i), static_cast<std::size_t>(j - 8));
+    return j < 8 ? conjugate(tall(static_cast<std::size_t>(j), static_cast<std::size_t>(i - 8))) : T(0);
+  });
+  const DistributedMatrix<T> X(this->comm, Placement::row_bands(11, 2, this->comm.size()), "X");
+  const SolveReport report = solve(this->comm, this->spread(S), this->spread(test::host_random<T>(11, 2, 6)), X,
+                                   {.certificate = true, .rounding = Rounding::correct});
+  EXPECT_GT(report.condition * report.condition * unit, 100.0);
+  EXPECT_LT(report.condition, 0.5 / (11 * unit));
+  EXPECT_LT(report.error_bound, 4 * unit);
+  EXPECT_TRUE(report.correctly_rounded) << report;
+}
+
 TYPED_TEST(Certificates, ErrorsAreBelowTheirBounds) {
   using T = TypeParam;
   const auto unit = static_cast<double>(unit_roundoff<T>);

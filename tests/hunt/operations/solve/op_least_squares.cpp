@@ -91,10 +91,42 @@ std::vector<long> balance(WideMatrix& A, bool by_rows) {
   return powers;
 }
 
+// Compare X, proven to be rounded correctly, with the exact solution, by a system of order m + n.
+template <Scalar T> void judge_rounded(const Array& A, const Array& B, const HostMatrix<T>& X, Verdict& verdict) {
+  const bool wide = A.rows < A.columns;
+  const Index height = std::max(A.rows, A.columns);
+  const Index order = A.rows + A.columns;
+  Array augmented{.rows = order, .columns = order, .values = {}};
+  augmented.values.resize(static_cast<std::size_t>(order * order));
+  for (Index i = 0; i < height; ++i) augmented.at(i, i) = Value(1.0);
+  for (Index i = 0; i < A.rows; ++i) {
+    for (Index j = 0; j < A.columns; ++j) {
+      const Index row = wide ? height + i : i;
+      const Index column = wide ? j : height + j;
+      augmented.at(row, column) = A.at(i, j);
+      augmented.at(column, row) = std::conj(A.at(i, j));
+    }
+  }
+  Array right{.rows = order, .columns = B.columns, .values = {}};
+  right.values.resize(static_cast<std::size_t>(order * B.columns));
+  for (Index j = 0; j < B.columns; ++j) {
+    for (Index i = 0; i < B.rows; ++i) right.at((wide ? height : 0) + i, j) = B.at(i, j);
+  }
+  const auto exact = wide_solution(augmented, right, 9000);
+  if (!exact) return verdict.fail("nothing is proven of matrices without full rank", "correctly rounded");
+  WideMatrix part(A.columns, B.columns);
+  for (Index j = 0; j < B.columns; ++j) {
+    for (Index i = 0; i < A.columns; ++i) part.at(i, j) = exact->at((wide ? 0 : height) + i, j);
+  }
+  judge_rounding(verdict, X, part);
+}
+
 template <Scalar T> void run_least_squares(const World& world, const Case& one, Verdict& verdict) {
   const Array& given = one.array("A");
   const Array& right = one.array("B");
-  const LeastSquaresOptions options{.qr = qr_options_of(one)};
+  const bool rounded = one.knob("rounded") != 0;
+  const LeastSquaresOptions options{.qr = qr_options_of(one),
+                                    .rounding = rounded ? Rounding::correct : Rounding::computed};
   const auto solved = [&](const Communicator& comm, long a, long b, LeastSquaresReport& report) {
     const auto X = distributed<T>(comm, given.columns, right.columns, b);
     fill(X, T(Real<T>(17)));
@@ -108,7 +140,11 @@ template <Scalar T> void run_least_squares(const World& world, const Case& one, 
   const HostMatrix<T> x1 = solved(one_rank(world, one), 0, 0, on_one);
   verdict.holds("the same bits on one rank", difference(x, x1).empty() && report.qr.info == on_one.qr.info,
                 difference(x, x1));
+  verdict.holds("elements are counted where they are asked for",
+                rounded && report.qr.info == 0 ? report.correctly_rounded == (report.undecided == 0)
+                                               : !report.correctly_rounded && report.undecided == 0);
   if (report.qr.info != 0 || !is_finite(given) || !is_finite(right)) return;
+  if (report.correctly_rounded && given.rows + given.columns <= 24) judge_rounded(given, right, x, verdict);
   if (!all_finite(x) || given.values.size() > 700) return verdict.skip();
   Wide::bits = 300;
   WideMatrix A(given);
@@ -188,6 +224,7 @@ void draw_qr(Random& random, Case& one) {
 HEDDLE_HUNT_RUN(qr, run_qr)
 void draw_least_squares(Random& random, Case& one) {
   draw_any(random, one, true);
+  one.add_knob("rounded", random.below(2));
 }
 HEDDLE_HUNT_RUN(least_squares, run_least_squares)
 
