@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-STRUCTURE = re.compile(r"^(?:template <[^>]*> )?struct (\w*Report)(?: : (\w+))? \{\n(.*?)^\};\n((?:///[^\n]*\n)*)", re.DOTALL | re.MULTILINE)
+STRUCTURE = re.compile(r"^(?:template <[^>]*> )?struct (\w*Report)(?: : ([\w, ]+))? \{\n(.*?)^\};\n((?:///[^\n]*\n)*)", re.DOTALL | re.MULTILINE)
 MEMBER = re.compile(r"^\s*[\w:<>, ]+? (\w+)(?: = [^,;]*|\{\})?(?:, (\w+)(?: = [^;]*)?)?;", re.MULTILINE)
 WRITER = re.compile(r"\b(operator<<|line_of)\([^()]*const (\w+)(?:<T>)?& \w+\) \{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 
@@ -30,14 +30,14 @@ def missing(headers, sources):
 
     reports = {}
     for room, text in headers:
-        for name, base, body, comment in STRUCTURE.findall(text):
+        for name, bases, body, comment in STRUCTURE.findall(text):
             members = {field for pair in MEMBER.findall(re.sub(r"//.*", "", body)) for field in pair if field}
             left_out = set(re.findall(r"\w+", " ".join(re.findall(r"fields but (?:the )?(.*?) as Name", comment))))
-            reports[room, name] = (base, members - left_out)
+            reports[room, name] = (re.findall(r"\w+", bases), members - left_out)
 
     def expected(room, name):
-        base, members = reports.get((room, name), ("", set()))
-        return members | (expected(room, base) if base else set())
+        bases, members = reports.get((room, name), ([], set()))
+        return members.union(*(expected(room, base) for base in bases))
 
     for room, name in reports:
         if "operator<<" not in bodies.get((room, name), {}):
@@ -49,7 +49,7 @@ def missing(headers, sources):
 def self_test():
     header = ("struct AReport {\n  int one = 0;  ///< One.\n  double real = 0.0, imaginary = 0.0;\n  std::vector<Term> terms;\n"
               "  [[nodiscard]] bool good() const { return one == 0; }\n};\n/// Write the fields but the terms as Name(...)\n"
-              "struct BReport : AReport {\n  int two = 0;\n};\n")
+              "struct BReport : AReport, NoReport {\n  int two = 0;\n};\n")
     base = ('ReportLine line_of(std::string_view name, const AReport& report) {\n  return ReportLine(name).field("one", 1)%s;\n}\n'
             'std::ostream& operator<<(std::ostream& out, const AReport& report) {\n  return out << line_of("AReport", report);\n}\n')
     derived = 'std::ostream& operator<<(std::ostream& out, const BReport& report) {\n  return out << line_of("B", %s).field("two", 2);\n}\n'

@@ -80,8 +80,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  // An exception that ends a test on one rank leaves the others waiting for it without end: it ends the job instead, and
-  // says what it is.
+  // An exception that ends a test on one rank leaves the others waiting for it without end: it ends the job instead,
+  // and says what it is.
   if (ranks > 1) GTEST_FLAG_SET(catch_exceptions, false);
   int failed = 0;
   {

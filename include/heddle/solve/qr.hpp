@@ -111,9 +111,9 @@ struct LeastSquaresOptions {
   QrOptions qr = {};       ///< Options of the factorization; products with Q and the substitution take the same
                            //< arithmetic.
   bool condition = false;  ///< Whether R's condition is estimated, which takes some ten substitutions.
-  /// With `correct`, each element of X is rounded once from the exact solution, ties to even, as solve() rounds those of
-  /// systems, if that can be proven (LeastSquaresReport::correctly_rounded). X then has the same bits on any machine,
-  /// for any number of ranks and in any arithmetic and block.
+  /// With `correct`, each element of X is rounded once from the exact solution, ties to even, as solve() rounds those
+  /// of systems, if that can be proven (LeastSquaresReport::correctly_rounded). X then has the same bits on any
+  /// machine, for any number of ranks and in any arithmetic and block.
   Rounding rounding = Rounding::computed;
 };
 
@@ -148,9 +148,9 @@ std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report);
 ///
 ///     a r + A x = b,   A^H r = 0     (m >= n)          a x + A^H y = 0,   A x = b     (m < n)
 ///
-/// for a power of two `a` near the smallest singular value of A with its columns (rows) scaled, or, if nothing is proven
-/// with that, near its square. Square matrices are solved more cheaply by solve() itself. Residual norms stay those of
-/// the computed x.
+/// for a power of two `a` near the smallest singular value of A with its columns (rows) scaled, or, if nothing is
+/// proven with that, near its square. Square matrices are solved more cheaply by solve() itself. Residual norms stay
+/// those of the computed x.
 ///
 /// Bits: with QrOptions::arithmetic emulated X and the residual norms are *reproducible*, natively *rank-invariant*;
 /// the condition has the bits of condition(). Error: x is the exact solution for A + E and b + f with |E|_F and |f|_2
@@ -158,8 +158,9 @@ std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report);
 ///
 /// Cost: 2 m n^2 - 2/3 n^3 + 4 m n k flops (m >= n; four times as many complex). Memory: two copies of A, and of B,
 /// over the ranks, and the workspaces of QrPlan and trsm(). Rounding::correct: some 5 (m + n)^3 flops, a few passes for
-/// each right-hand side, five matrices of order m + n over the ranks, and A on every host. Blocks. Collective. Throws Error(argument), on every rank
-/// alike, for shapes that don't fit, for negative options, and if X shares an element with A or B.
+/// each right-hand side, five matrices of order m + n over the ranks, and A on every host. Blocks. Collective. Throws
+/// Error(argument), on every rank alike, for shapes that don't fit, for negative options, and if X shares an element
+/// with A or B.
 template <Scalar T>
 LeastSquaresReport least_squares(const Communicator& comm, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B,
                                  const DistributedMatrix<T>& X, const LeastSquaresOptions& options = {});

@@ -58,7 +58,7 @@ struct SolveOptions {
   bool condition = true;
 };
 
-/// What Rounding::correct proved of a matrix X of results.
+/// Report of Rounding::correct for a matrix X of results.
 struct RoundingReport {
   /// Whether every element of X is proven to be the nearest number.
   bool correctly_rounded = false;
@@ -73,6 +73,8 @@ struct RoundingReport {
   /// of T, over the distance of these two numbers. NaN if there is none.
   double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
 };
+/// Write the fields as Name(field=value, ...) on one line.
+std::ostream& operator<<(std::ostream& out, const RoundingReport& report);
 
 /// Report of the solution of a linear system, with its errors.
 struct SolveReport : RoundingReport {

@@ -17,8 +17,8 @@ struct RoundedElements {
 };
 
 /// Replaces approximate solutions X of M X = B by the exact ones, each element of `rows` (of complex numbers each part)
-/// rounded once, ties to even, as far as that can be proven; M is the matrix of `inverse`. X is not changed if the error
-/// of a column cannot be bounded.
+/// rounded once, ties to even, as far as that can be proven; M is the matrix of `inverse`. X is not changed if the
+/// error of a column cannot be bounded.
 ///
 /// A column z of C^-1 X, times a power of two, is held as an unevaluated sum of several T. Each step adds V r for the
 /// exact residual r = R b - S z, rounded once, and bounds the new error by |G| |e|, the rounding of V r and that of r

@@ -129,8 +129,8 @@ template <Scalar T> class AugmentedSystem {
                 "heddle::solve::augmented"),
         exponents_(static_cast<std::size_t>(height_), 0) {
     exponents_.insert(exponents_.end(), exponents.begin(), exponents.end());
-    const DistributedMatrix<T> bands(communicator_, Placement::column_bands(A.rows(), A.columns(), communicator_.size()),
-                                     "heddle::solve::bands");
+    const DistributedMatrix<T> bands(
+        communicator_, Placement::column_bands(A.rows(), A.columns(), communicator_.size()), "heddle::solve::bands");
     redistribute(A, bands);
     std::vector<std::vector<T>> columns;
     for (Index j = 0; j < A.columns(); ++j) columns.push_back(column_of<T>(bands, j));

@@ -215,7 +215,8 @@ double solve_memory(Index order, Index right_hand_sides, int ranks, const SolveO
   // GPUs keep exact sums of residuals whose rounding is open, for one right-hand side at a time.
   const double of_sums = impl::on_host ? 0.0 : sizeof(exact::impl::ExactSum<T>) * static_cast<double>(order);
   // x, b and r; rows are reordered in a copy.
-  const double system = (by_lu ? 4.0 : 3.0) * of_right + std::max(solving(right, by_lu ? Operation::none : Operation::conjugate_transpose), of_sums);
+  const double system = (by_lu ? 4.0 : 3.0) * of_right +
+                        std::max(solving(right, by_lu ? Operation::none : Operation::conjugate_transpose), of_sums);
   const double messages = impl::bytes_of_copy<T>(order, shape.columns, Residence::host);
   const double conditions =
       options.condition ? impl::InverseNorm<T>::memory(shape.schedule, shape.columns, by_lu, arithmetic, residence) : 0;

@@ -28,7 +28,7 @@ heddle::impl::ReportLine line_of(std::string_view name, const LuReport& report) 
       .field("pivots", report.pivots)
       .field("growth", report.growth);
 }
-heddle::impl::ReportLine and_rounding(heddle::impl::ReportLine line, const RoundingReport& report) {
+heddle::impl::ReportLine line_of(heddle::impl::ReportLine line, const RoundingReport& report) {
   return line.field("correctly_rounded", report.correctly_rounded)
       .field("undecided", report.undecided)
       .field("undecided_row", report.undecided_row)
@@ -42,6 +42,10 @@ std::ostream& operator<<(std::ostream& out, const FactorizationReport& report) {
   return out << line_of("FactorizationReport", report);
 }
 
+std::ostream& operator<<(std::ostream& out, const RoundingReport& report) {
+  return out << line_of(heddle::impl::ReportLine("RoundingReport"), report);
+}
+
 std::ostream& operator<<(std::ostream& out, const LuReport& report) {
   return out << line_of("LuReport", report);
 }
@@ -51,29 +55,29 @@ template <Scalar T> std::ostream& operator<<(std::ostream& out, const QrReport<T
 }
 
 std::ostream& operator<<(std::ostream& out, const LeastSquaresReport& report) {
-  return out << and_rounding(heddle::impl::ReportLine("LeastSquaresReport")
-                    .field("qr", report.qr)
-                    .field("seconds", report.seconds)
-                    .field("residual_norms", report.residual_norms)
-                    .field("condition", report.condition),
-                             report);
+  return out << line_of(heddle::impl::ReportLine("LeastSquaresReport")
+                            .field("qr", report.qr)
+                            .field("seconds", report.seconds)
+                            .field("residual_norms", report.residual_norms)
+                            .field("condition", report.condition),
+                        static_cast<const RoundingReport&>(report));
 }
 
 std::ostream& operator<<(std::ostream& out, const SolveReport& report) {
-  return out << and_rounding(heddle::impl::ReportLine("SolveReport")
-                    .field("factorization", report.factorization)
-                    .field("equilibrated", report.equilibrated)
-                    .field("seconds", report.seconds)
-                    .field("memory_bytes", report.memory_bytes)
-                    .field("normwise_error", report.normwise_error)
-                    .field("componentwise_error", report.componentwise_error)
-                    .field("scaled_residual", report.scaled_residual)
-                    .field("condition", report.condition)
-                    .field("scaled_condition", report.scaled_condition)
-                    .field("ill_conditioned", report.ill_conditioned)
-                    .field("overflow", report.overflow)
-                    .field("error_bound", report.error_bound),
-                             report);
+  return out << line_of(heddle::impl::ReportLine("SolveReport")
+                            .field("factorization", report.factorization)
+                            .field("equilibrated", report.equilibrated)
+                            .field("seconds", report.seconds)
+                            .field("memory_bytes", report.memory_bytes)
+                            .field("normwise_error", report.normwise_error)
+                            .field("componentwise_error", report.componentwise_error)
+                            .field("scaled_residual", report.scaled_residual)
+                            .field("condition", report.condition)
+                            .field("scaled_condition", report.scaled_condition)
+                            .field("ill_conditioned", report.ill_conditioned)
+                            .field("overflow", report.overflow)
+                            .field("error_bound", report.error_bound),
+                        static_cast<const RoundingReport&>(report));
 }
 
 std::ostream& operator<<(std::ostream& out, const BatchedSystem& system) {
@@ -90,12 +94,12 @@ std::ostream& operator<<(std::ostream& out, const SolveBatchedReport& report) {
 }
 
 std::ostream& operator<<(std::ostream& out, const InverseReport& report) {
-  return out << and_rounding(line_of("InverseReport", static_cast<const LuReport&>(report))
-                    .field("equilibrated", report.equilibrated)
-                    .field("condition", report.condition)
-                    .field("scaled_condition", report.scaled_condition)
-                    .field("ill_conditioned", report.ill_conditioned),
-                             report);
+  return out << line_of(line_of("InverseReport", static_cast<const LuReport&>(report))
+                            .field("equilibrated", report.equilibrated)
+                            .field("condition", report.condition)
+                            .field("scaled_condition", report.scaled_condition)
+                            .field("ill_conditioned", report.ill_conditioned),
+                        static_cast<const RoundingReport&>(report));
 }
 
 std::ostream& operator<<(std::ostream& out, const SyrkReport& report) {

@@ -225,9 +225,9 @@ template <Scalar T> class LinearSystem {
     }
     scale_solution(right, used_.columns(), taken, powers);
   }
-  // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse. Columns of V^H are solutions of (R A C)^H
-  // V^H = I: for these V R A C, which proofs need, is near I, while solutions V of R A C V = I leave it off by more than
-  // u times the square of the condition, for example in systems of least squares.
+  // R A C replaces the factors; V = C^-1 A^-1 R^-1 is its approximate inverse. Columns of V^H are solutions of (R A
+  // C)^H V^H = I: for these V R A C, which proofs need, is near I, while solutions V of R A C V = I leave it off by
+  // more than u times the square of the condition, for example in systems of least squares.
   void invert() {
     FactoredSystem<T> all(factors_, A_.columns(), options_.factorization);
     PlacedMatrix<T> adjoint = all.new_right("heddle::solve::adjoint");
@@ -328,8 +328,7 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
 template <Scalar T>
 RoundingReport solve_rounded(const PlacedMatrix<T>& A, const PlacedMatrix<T>& B, const PlacedMatrix<T>& X,
                              const FactorOptions& options, const Equilibration<T>& scaling, Range rows) {
-  const SolveOptions all{
-      .factorization = options, .measure = false, .rounding = Rounding::correct, .condition = false};
+  const SolveOptions all{.factorization = options, .measure = false, .rounding = Rounding::correct, .condition = false};
   const SolveReport report = LinearSystem<T>(A, B.columns(), all, rows, scaling).solve(B, X);
   return report.factorization.info == 0 ? RoundingReport(report) : RoundingReport{.undecided = -1};
 }
@@ -364,7 +363,9 @@ SolveReport solve(const Communicator& comm, const DistributedMatrix<T>& A, const
         impl::require_same_ranks("solve", "X", X, comm);
         impl::check_solve<T>(A, B, X, options);
       },
-      [&] { return impl::LinearSystem<T>(A, B.columns(), options, {0, A.rows()}).solve(B, X); });
+      [&] {
+        return impl::LinearSystem<T>(A, B.columns(), options, {0, A.rows()}).solve(B, X);
+      });
 }
 
 template <Scalar T>

@@ -68,7 +68,8 @@ TYPED_TEST(Certificates, AreProvenOfIllConditionedAugmentedSystems) {
   const double unit = static_cast<double>(unit_roundoff<T>);
   const int bits = std::numeric_limits<Real<T>>::digits / 2;
   HostMatrix<T> tall = test::host_random<T>(8, 3, 5);
-  for (std::size_t i = 0; i < 8; ++i) tall(i, 2) = tall(i, 0) + tall(i, 1) + tall(i, 2) * T(std::ldexp(Real<T>(1), -bits));
+  for (std::size_t i = 0; i < 8; ++i)
+    tall(i, 2) = tall(i, 0) + tall(i, 1) + tall(i, 2) * T(std::ldexp(Real<T>(1), -bits));
   const HostMatrix<T> S = test::host_matrix<T>(11, 11, [&](Index i, Index j) {
     if (i < 8 && j < 8) return i == j ? T(std::ldexp(Real<T>(1), -bits)) : T(0);
     if (i < 8) return tall(static_cast<std::size_t>(i), static_cast<std::size_t>(j - 8));

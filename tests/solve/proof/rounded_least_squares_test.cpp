@@ -1,5 +1,5 @@
-// Correctly rounded least squares: the same as exact solutions of the normal equations, ties, zeros, gradings, the same bits
-// in any arithmetic, and what is not decided.
+// Correctly rounded least squares: the same as exact solutions of the normal equations, ties, zeros, gradings, the same
+// bits in any arithmetic, and what is not decided.
 #include "solve/over_ranks.hpp"
 #include "solve/proof/fractions.hpp"
 #include <heddle/solve/qr.hpp>
@@ -129,7 +129,8 @@ TYPED_TEST(RoundedLeastSquares, TiesGoToEvenAndZerosArePlusZero) {
     this->expect_exact(this->matrix({{1}, {1}}), this->matrix({{big + first}, {big + first + 1}}), "mean");
   }
   this->expect_exact(this->matrix({{1, 1}, {1, -1}, {2, 5}, {3, 1}}), this->matrix({{3}, {-1}, {12}, {5}}), "whole");
-  const auto [X, report] = this->found(this->matrix({{1, 1}, {1, -1}, {2, 0}}), this->matrix({{-3, 0}, {-3, 0}, {-6, 0}}));
+  const auto [X, report] =
+      this->found(this->matrix({{1, 1}, {1, -1}, {2, 0}}), this->matrix({{-3, 0}, {-3, 0}, {-6, 0}}));
   EXPECT_TRUE(report.correctly_rounded);
   EXPECT_TRUE(test::same_bits(X, this->matrix({{-3, 0}, {0, 0}})));
   // The shortest solution has equal parts, and a zero.
