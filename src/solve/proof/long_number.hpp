@@ -53,6 +53,7 @@ template <RealScalar R> [[nodiscard]] R nearest(const Accumulator<double>& sum, 
 template <RealScalar R> struct Ends {
   R low;
   R high;
+  bool around_zero;  ///< Whether zero is in the enclosure, whose ends may round to zero on either side.
   [[nodiscard]] bool decided() const { return low == high; }
   /// Zero has no sign if its exact value may have either.
   [[nodiscard]] R number() const { return std::signbit(low) == std::signbit(high) ? low : R(0); }
@@ -62,7 +63,7 @@ template <RealScalar R> [[nodiscard]] Ends<R> ends_of(const Accumulator<double>&
   Accumulator<double> high = middle;
   low.subtract_product(error, power_of_two(-error_power));
   high.add_product(error, power_of_two(-error_power));
-  return {nearest<R>(low, power), nearest<R>(high, power)};
+  return {nearest<R>(low, power), nearest<R>(high, power), low.sign() <= 0 && high.sign() >= 0};
 }
 
 }  // namespace heddle::impl

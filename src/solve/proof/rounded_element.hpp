@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace heddle::impl {
@@ -31,7 +32,9 @@ template <Scalar T, Scalar Z>
     if (ends.decided()) continue;
     numbers[p] = nearest<R>(sum.part[p], power);
     const double apart = static_cast<double>(ends.high) - static_cast<double>(ends.low);
-    distance_to_tie = std::max(distance_to_tie, times_power(2.0 * error, power - error_power) / apart);
+    // An end beyond the range leaves no distance, in place of which a NaN would count as decided.
+    const double distance = times_power(2.0 * error, power - error_power) / apart;
+    distance_to_tie = std::max(distance_to_tie, distance >= 0.0 ? distance : std::numeric_limits<double>::infinity());
   }
   if constexpr (is_complex<T>) {
     x = T(numbers[0], numbers[1]);
@@ -52,7 +55,7 @@ void add_claims(const ExactSum<Z>& sum, double error, Index power, const std::ar
     if (is_zero[static_cast<std::size_t>(p)]) continue;
     const Ends<R> ends = ends_of<R>(sum.part[p], error, power);
     if (ends.decided()) continue;
-    const bool has_zero = ends.low < 0 && ends.high > 0;
+    const bool has_zero = ends.around_zero;
     const bool adjacent =
         std::isfinite(ends.low) && std::isfinite(ends.high) && std::nextafter(ends.low, ends.high) == ends.high;
     if (!has_zero && !adjacent) {

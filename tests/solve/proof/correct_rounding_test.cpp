@@ -170,6 +170,17 @@ TYPED_TEST(CorrectRounding, NumbersBelowTheNormalRangeAreRoundedOnce) {
       x, this->matrix({{0, smallest, 2 * smallest, 333 * smallest}, {-0.0, -0.0, -2 * smallest, -2 * smallest}})));
 }
 
+// A zero, of which an enclosure reaches infinity, beside a number beyond the range.
+TYPED_TEST(CorrectRounding, ZerosBesideNumbersBeyondTheRangeAreNotTakenForInfinities) {
+  const bool is_double = sizeof(Real<TypeParam>) == 8;
+  const double a = std::ldexp(1.0, is_double ? -426 : -50);
+  const double b = std::ldexp(1.0, is_double ? 686 : 90);
+  const auto [x, report] = this->solved(this->matrix({{-0x1.08p0 * a, -0x1.54p0 * a}, {-0x1.1cp0 * a, 0x1.ep-1 * a}}),
+                                        this->matrix({{0x1.fep0 * b}, {-0x1.68p0 * b}}));
+  const auto exact = this->matrix({{0}, {-std::numeric_limits<double>::infinity()}});
+  EXPECT_TRUE(!report.correctly_rounded || test::same_bits(x, exact)) << report;
+}
+
 TYPED_TEST(CorrectRounding, WhatCannotBeProvenIsReportedAndStaysAsComputed) {
   using T = TypeParam;
   // A Hilbert matrix beyond the precision, rounded.

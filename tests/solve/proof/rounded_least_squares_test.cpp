@@ -152,6 +152,27 @@ TYPED_TEST(RoundedLeastSquares, HaveTheSameBitsInAnyArithmeticAndBlock) {
   }
 }
 
+// Zeros beside numbers beyond the range, of which an enclosure reaches infinity, and zeros that are nearly decided.
+TYPED_TEST(RoundedLeastSquares, ZerosBesideExtremes) {
+  using T = TypeParam;
+  const bool is_double = sizeof(Real<T>) == 8;
+  const int a = is_double ? -443 : -60;
+  const int b = is_double ? 703 : 90;
+  const HostMatrix<T> A = this->matrix({{1, 0}, {-0.5, 1.5}, {1.5, 0.5}});
+  const HostMatrix<T> B = this->matrix({{1, 0}, {-0.5, 0}, {1.5, 0}});
+  const auto by = [](const HostMatrix<T>& M, int power) {
+    return test::host_matrix<T>(
+        static_cast<Index>(M.extent(0)), static_cast<Index>(M.extent(1)), [&](Index i, Index j) {
+          return test::times_power(M(static_cast<std::size_t>(i), static_cast<std::size_t>(j)), power);
+        });
+  };
+  const auto beyond = this->found(by(A, a), by(B, b));
+  const HostMatrix<T> exact = this->matrix({{std::numeric_limits<double>::infinity(), 0}, {0, 0}});
+  EXPECT_TRUE(!beyond.report.correctly_rounded || test::same_bits(beyond.X, exact)) << beyond.report;
+  const HostMatrix<T> small = this->matrix({{1, -2, 1}, {0, 1, 1}, {0, -3, -1}, {0, 0, 3}, {0, 3, 0}});
+  this->expect_exact(small, this->matrix({{-57, 32}, {-57, -16}, {57, 48}, {-171, 0}, {1, -48}}), "whole numbers");
+}
+
 TYPED_TEST(RoundedLeastSquares, SaysWhatIsNotProven) {
   using T = TypeParam;
   // Two columns that differ in their last bits.
