@@ -49,7 +49,9 @@ TEST(Reports, VectorsAreCutAndReportsNest) {
   report.residual_norms = {0.5, 1, 2, 3, 4, 5, 6};
   const std::string text = text_of(report);
   EXPECT_NE(text.find("qr=FactorizationReport(info=0, "), std::string::npos) << text;
-  EXPECT_NE(text.find("residual_norms=[0.5, 1, 2, 3, 4, 5, ... of 7], condition=nan, correctly_rounded=false, "), std::string::npos) << text;
+  EXPECT_NE(text.find("residual_norms=[0.5, 1, 2, 3, 4, 5, ... of 7], condition=nan, correctly_rounded=false, "),
+            std::string::npos)
+      << text;
   QrReport<Kokkos::complex<float>> factors;
   factors.tau = {{1.5f, -2.f}};
   EXPECT_NE(text_of(factors).find("tau=[(1.5,-2)])"), std::string::npos) << text_of(factors);

@@ -144,7 +144,8 @@ template <Scalar T> void run_least_squares(const World& world, const Case& one, 
                 rounded && report.qr.info == 0 ? report.correctly_rounded == (report.undecided == 0)
                                                : !report.correctly_rounded && report.undecided == 0);
   if (report.qr.info != 0 || !is_finite(given) || !is_finite(right)) return;
-  if (report.correctly_rounded && given.rows + given.columns <= 24) judge_rounded(given, right, x, verdict);
+  if (report.correctly_rounded && right.columns > 0 && given.rows + given.columns <= 24)
+    judge_rounded(given, right, x, verdict);
   if (!all_finite(x) || given.values.size() > 700) return verdict.skip();
   Wide::bits = 300;
   WideMatrix A(given);
