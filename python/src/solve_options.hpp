@@ -60,8 +60,8 @@ struct FactorArguments {
   entries["growth"] = report.growth;
   return entries;
 }
-/// Enter the fields of correct rounding that a SolveReport and an InverseReport share.
-template <class Report> void enter_rounding(nb::dict& entries, const Report& report) {
+/// Enter the fields of correct rounding.
+inline void enter_rounding(nb::dict& entries, const RoundingReport& report) {
   entries["correctly_rounded"] = report.correctly_rounded;
   entries["undecided"] = report.undecided;
   entries["undecided_row"] = report.undecided_row;

@@ -214,12 +214,12 @@ void take(const std::vector<Claim>& claims, std::vector<std::vector<T>>& solutio
 }  // namespace
 
 template <Scalar T>
-RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse,
-                                const PlacedMatrix<T>& B, const PlacedMatrix<T>& X, Range rows) {
-  RoundedElements found;
+RoundingReport round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse, const PlacedMatrix<T>& B,
+                               const PlacedMatrix<T>& X, Range rows) {
+  RoundingReport found{.correctly_rounded = true};
   if (X.rows() == 0 || X.columns() == 0) return found;
   const exact::impl::DefaultArithmetic arithmetic;
-  const auto nothing = [] { return RoundedElements{.undecided = -1}; };
+  const auto nothing = [] { return RoundingReport{.undecided = -1}; };
   if (!(inverse.distance() < 1.0) || !scales_exactly(M, inverse.rows(), inverse.columns())) return nothing();
   const bool parts_apart = is_real(M);
   std::vector<std::vector<T>> solutions;
@@ -244,19 +244,20 @@ RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInver
     for (std::size_t i = 0; i < solutions[j].size(); ++i) {
       if (distances[j][i] < 0.0) continue;
       if (++found.undecided == 1) {
-        found.row = static_cast<Index>(i);
-        found.column = static_cast<Index>(j);
+        found.undecided_row = static_cast<Index>(i);
+        found.undecided_column = static_cast<Index>(j);
         found.distance_to_tie = distances[j][i];
       }
     }
     set_column(X, static_cast<Index>(j), solutions[j]);
   }
+  found.correctly_rounded = found.undecided == 0;
   return found;
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                       \
-  template RoundedElements round_correctly<T>(const PlacedMatrix<T>&, const ApproximateInverse<T>&, \
-                                              const PlacedMatrix<T>&, const PlacedMatrix<T>&, Range)
+#define HEDDLE_INSTANTIATE(T)                                                                      \
+  template RoundingReport round_correctly<T>(const PlacedMatrix<T>&, const ApproximateInverse<T>&, \
+                                             const PlacedMatrix<T>&, const PlacedMatrix<T>&, Range)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

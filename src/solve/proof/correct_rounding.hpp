@@ -2,19 +2,9 @@
 #pragma once
 
 #include "solve/proof/certificate.hpp"
-
-#include <limits>
+#include <heddle/solve/solve.hpp>
 
 namespace heddle::impl {
-
-/// Result of round_correctly().
-struct RoundedElements {
-  Index undecided = 0;  ///< Number of elements whose rounding is not proven; -1 if no error bound is.
-  Index row = -1;       ///< The first of them, in the order of columns.
-  Index column = -1;
-  /// Bound of the distance between that element and the nearest point half way between two numbers, over theirs.
-  double distance_to_tie = std::numeric_limits<double>::quiet_NaN();
-};
 
 /// Replaces approximate solutions X of M X = B by the exact ones, each element of `rows` (of complex numbers each part)
 /// rounded once, ties to even, as far as that can be proven; M is the matrix of `inverse`. X is not changed if the
@@ -30,7 +20,7 @@ struct RoundedElements {
 /// alone. Cost: for each column some three steps (at most 200), each an exact product with S for each T of the sum, one
 /// with V, and a few passes over S and V.
 template <Scalar T>
-[[nodiscard]] RoundedElements round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse,
-                                              const PlacedMatrix<T>& B, const PlacedMatrix<T>& X, Range rows);
+[[nodiscard]] RoundingReport round_correctly(const PlacedMatrix<T>& M, const ApproximateInverse<T>& inverse,
+                                             const PlacedMatrix<T>& B, const PlacedMatrix<T>& X, Range rows);
 
 }  // namespace heddle::impl

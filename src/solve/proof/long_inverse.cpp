@@ -115,9 +115,9 @@ template <Scalar T> class LongInverse {
     is_regular_ = has_default_arithmetic(V.ranks()) && prepare(rows, columns);
   }
 
-  [[nodiscard]] RoundedElements round() {
+  [[nodiscard]] RoundingReport round() {
     constexpr int most_steps = 6;
-    const RoundedElements nothing{.undecided = -1};
+    const RoundingReport nothing{.undecided = -1};
     if (!is_regular_) return nothing;
     bool found = false;
     double before = std::numeric_limits<double>::infinity();
@@ -130,16 +130,17 @@ template <Scalar T> class LongInverse {
       errors_ = *errors;
       found = true;
       // Far from what doubles need, all elements are undecided.
-      if (error < 0x1p-30 && round_all()) return {};
+      if (error < 0x1p-30 && round_all()) return {.correctly_rounded = true};
     }
     if (!found) return nothing;
     if (!(before < 0x1p-30)) round_all();
     decide_the_rest();
-    RoundedElements rounded;
+    RoundingReport rounded;
+    rounded.correctly_rounded = undecided_.empty();
     rounded.undecided = static_cast<Index>(undecided_.size());
     if (!undecided_.empty()) {
-      rounded.row = undecided_.front().row;
-      rounded.column = undecided_.front().column;
+      rounded.undecided_row = undecided_.front().row;
+      rounded.undecided_column = undecided_.front().column;
       rounded.distance_to_tie = undecided_.front().distance;
     }
     return rounded;
@@ -379,14 +380,14 @@ template <Scalar T> class LongInverse {
       unit[static_cast<std::size_t>(j)] = T(1);
       set_column(b, 0, unit);
       set_column(x, 0, column_of(V_, j));
-      const RoundedElements found = round_correctly(A_, inverse, b, x, {0, A_.rows()});
+      const RoundingReport found = round_correctly(A_, inverse, b, x, {0, A_.rows()});
       if (found.undecided < 0) {
         std::copy_if(undecided_.begin(), undecided_.end(), std::back_inserter(left),
                      [&](const Undecided& one) { return one.column == j; });
         continue;
       }
       set_column(V_, j, column_of(x, 0));
-      for (Index k = 0; k < found.undecided; ++k) left.push_back({found.row, j, found.distance_to_tie});
+      for (Index k = 0; k < found.undecided; ++k) left.push_back({found.undecided_row, j, found.distance_to_tie});
     }
     undecided_ = std::move(left);
   }
@@ -411,15 +412,15 @@ template <Scalar T> class LongInverse {
 }  // namespace
 
 template <Scalar T>
-RoundedElements round_inverse(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V, const std::vector<Index>& rows,
-                              const std::vector<Index>& columns) {
+RoundingReport round_inverse(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V, const std::vector<Index>& rows,
+                             const std::vector<Index>& columns) {
   const exact::impl::DefaultArithmetic arithmetic;
   return LongInverse<T>(A, V, rows, columns).round();
 }
 
-#define HEDDLE_INSTANTIATE(T)                                                                                          \
-  template RoundedElements round_inverse<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const std::vector<Index>&, \
-                                            const std::vector<Index>&)
+#define HEDDLE_INSTANTIATE(T)                                                                                         \
+  template RoundingReport round_inverse<T>(const PlacedMatrix<T>&, const PlacedMatrix<T>&, const std::vector<Index>&, \
+                                           const std::vector<Index>&)
 HEDDLE_FOR_EACH_SCALAR(HEDDLE_INSTANTIATE);
 #undef HEDDLE_INSTANTIATE
 

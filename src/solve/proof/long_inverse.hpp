@@ -22,7 +22,7 @@ namespace heddle::impl {
 /// each step (one for well-conditioned matrices of double, two or three of float) some 30 products of order n, and a
 /// rounding of all elements on every rank. Memory: 18 matrices of double.
 template <Scalar T>
-[[nodiscard]] RoundedElements round_inverse(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V,
-                                            const std::vector<Index>& rows, const std::vector<Index>& columns);
+[[nodiscard]] RoundingReport round_inverse(const PlacedMatrix<T>& A, const PlacedMatrix<T>& V,
+                                           const std::vector<Index>& rows, const std::vector<Index>& columns);
 
 }  // namespace heddle::impl

@@ -31,15 +31,6 @@ namespace heddle {
 namespace impl {
 namespace {
 
-// Enters what was rounded to the nearest numbers in the report of a solution or an inverse.
-void enter(const RoundedElements& found, RoundingReport& report) {
-  report.correctly_rounded = found.undecided == 0;
-  report.undecided = found.undecided;
-  report.undecided_row = found.row;
-  report.undecided_column = found.column;
-  report.distance_to_tie = found.distance_to_tie;
-}
-
 // Whether a condition number guarantees no digit of solutions, and less than half of their digits stand after so many
 // refinements, each of which leaves the share correction() of the error.
 template <Scalar T, class Correction>
@@ -248,7 +239,7 @@ template <Scalar T> class LinearSystem {
     inverse_.emplace(factors_, V, found_.rows(), found_.columns());
   }
   void round(const PlacedMatrix<T>& b, const PlacedMatrix<T>& x) {
-    enter(round_correctly(A_, *inverse_, b, x, rows_), report_);
+    static_cast<RoundingReport&>(report_) = round_correctly(A_, *inverse_, b, x, rows_);
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -311,10 +302,11 @@ template <Scalar T> InverseReport invert(const PlacedMatrix<T>& A, const FactorO
     found = means;
     redistribute(A, factors);
   }
-  RoundedElements rounded{.undecided = -1};
+  RoundingReport rounded{.undecided = -1};
   if (rounding == Rounding::correct) {
-    rounded = A.rows() == 0 ? RoundedElements() : round_inverse(A, x, found.rows(), found.columns());
-    enter(rounded, report);
+    rounded =
+        A.rows() == 0 ? RoundingReport{.correctly_rounded = true} : round_inverse(A, x, found.rows(), found.columns());
+    static_cast<RoundingReport&>(report) = rounded;
     if (report.correctly_rounded) report.ill_conditioned = false;
   }
   if (rounded.undecided < 0 && found.scales()) scale_by(x, found.columns(), found.rows());
